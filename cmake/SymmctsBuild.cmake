@@ -1,0 +1,40 @@
+# Warnings, sanitizers and the one helper that adds a unit test.
+
+find_package(Threads REQUIRED)
+
+add_library(symmcts_flags INTERFACE)
+target_compile_options(symmcts_flags INTERFACE -Wall -Wextra -Wpedantic)
+if(SYMMCTS_WERROR)
+  target_compile_options(symmcts_flags INTERFACE -Werror)
+endif()
+target_include_directories(symmcts_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_link_libraries(symmcts_flags INTERFACE Threads::Threads)
+
+if(SYMMCTS_SANITIZE)
+  add_compile_options(-fsanitize=${SYMMCTS_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SYMMCTS_SANITIZE})
+endif()
+
+# symmcts_library(NAME SOURCES... [LIBS ...]): a static library with the project's flags.
+function(symmcts_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC ${arg_LIBS} PRIVATE symmcts_flags)
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# symmcts_test(NAME SOURCES... [LIBS ...] [TIMEOUT seconds]): a GoogleTest program that ctest runs.
+# A test program in which no test ran fails: GoogleTest itself would exit 0 (googletest 1.12).
+function(symmcts_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${arg_SOURCES} ${CMAKE_SOURCE_DIR}/tests/test_main.cpp)
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} symmcts_flags GTest::gtest GTest::gmock)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+endfunction()

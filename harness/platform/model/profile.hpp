@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/platform/model/units.hpp"
+#include "harness/support/result.hpp"
+
+namespace symmcts::platform {
+
+// How we know a number. The words are not interchangeable: measured means by this project, on the
+// hardware that the profile names.
+enum class Mark : std::uint8_t { measured, documented, reported, inferred };
+
+template <typename T>
+struct Marked {
+  T value{};
+  Mark mark = Mark::inferred;
+  std::string source;
+};
+
+// Classes of device work that an engine serves. multicast_native is a copy whose destination is a
+// multicast mapping of native provenance while the source's ordinal is the one that the aperture
+// reports (it shows as DtoD); every other multicast write is peer.
+enum class CopyClass : std::uint8_t { htod, dtoh, dtod, peer, multicast_native, small_htod };
+inline constexpr int kCopyClasses = 6;
+
+struct CopyRule {
+  Marked<std::string> engine;        // classes with the same engine name queue behind each other
+  Marked<int> channel_base;          // first channel id; one per stream follows
+  Marked<int> channel_count;         // ids are reused after so many streams
+  Marked<int> channel_type;          // 1 compute, 2 asynchronous copy
+  Marked<int> gap_ns;                // idle time of the engine between two copies
+  // (bytes, ns) ascending; linear in between, proportional beyond the last point.
+  Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>> duration;
+  // Name of an engine that shares this one's link, and the factor (over 1) by which a copy takes
+  // longer while that engine works too. Empty: none.
+  Marked<std::string> contends_with;
+  Marked<double> contended_factor;
+};
+
+struct Profile {
+  std::string name, summary;
+  Marked<int> hosts, gpus_per_host;
+  Marked<std::string> gpu_name;
+  Marked<std::uint64_t> gpu_memory;
+  Marked<int> compute_major, compute_minor, async_engines, multiprocessors, driver_version;
+  Marked<bool> multicast, fabric, posix_fd;
+  Marked<bool> imex_channel;                 // without it FABRIC is not permitted
+  Marked<std::uint64_t> granularity, granularity_recommended;
+  Marked<std::uint64_t> multicast_granularity, multicast_granularity_recommended;
+  Marked<std::uint64_t> multicast_slots;
+  Marked<int> aperture_ordinal;              // what a native multicast mapping reports
+  Marked<std::uint64_t> small_upload;        // uploads below this many bytes are small_htod
+  CopyRule copies[kCopyClasses];
+  std::map<std::string, Marked<std::uint64_t>, std::less<>> call_ns;   // "default", "poll", names
+  Marked<std::uint64_t> word_write_ns, word_visible_ns;  // a stream write; its way to a waiter
+
+  const CopyRule& rule(CopyClass c) const { return copies[static_cast<int>(c)]; }
+  Ns duration(CopyClass c, std::uint64_t bytes) const;
+  Ns call_cost(std::string_view function) const;
+};
+
+// Reads a profile from TOML text. `origin` names it in errors ("file:line:column: what").
+// Every number must carry its mark and its source; a key that is missing, unknown or of the wrong
+// type is an error.
+Result<Profile> parse_profile(std::string_view text, std::string_view origin);
+
+}  // namespace symmcts::platform

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "harness/platform/process/memory.hpp"
+
+namespace symmcts::platform {
+
+// Copy kinds and memory kinds with CUPTI's numbers (cupti_activity.h).
+enum class CopyKind : std::uint8_t { htod = 1, dtoh = 2, dtod = 8, htoh = 9, ptop = 10 };
+enum class MemoryKind : std::uint8_t { pageable = 1, pinned = 2, device = 3 };
+
+// A finished copy, as an activity record shows it.
+struct CopyRecord {
+  CopyKind kind{};
+  MemoryKind source_kind{}, destination_kind{};
+  bool async = true;
+  std::uint64_t bytes = 0;
+  Ns start = 0, end = 0;
+  int device = 0;                       // ordinal of the device whose engine worked
+  int source_device = 0, destination_device = 0;   // ordinals; meaningful for ptop
+  std::uint32_t context = 0, stream = 0, correlation = 0;
+  std::uint32_t channel = 0, channel_type = 0;     // 1 compute, 2 asynchronous copy
+};
+
+struct FillRecord {
+  std::uint64_t bytes = 0;
+  std::uint32_t value = 0;
+  Ns start = 0, end = 0;
+  int device = 0;
+  std::uint32_t context = 0, stream = 0, correlation = 0;
+  std::uint32_t channel = 0, channel_type = 0;
+  bool async = true;
+};
+
+// Takes finished work, in the order in which it completed in virtual time. Called on the executor
+// thread with no lock of Streams held.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void on_copy(const CopyRecord& record) = 0;
+  virtual void on_fill(const FillRecord& record) = 0;
+};
+
+using StreamId = std::uint32_t;         // as CUPTI shows it; 7 is a device's default stream
+using EventId = std::uint64_t;
+
+// One process's device work in virtual time: host clock, streams, events, copy engines, and the
+// executor thread that runs them. What is certain runs at once; what could still be overtaken by an
+// event of another rank waits for the broker's grant, so that the result never depends on load.
+// Thread safe.
+class Streams : public HostClock {
+ public:
+  static std::unique_ptr<Streams> make(Client& client, const Profile& profile,
+                                       std::vector<int> visible);
+  // Two-step construction: Memory needs the clock, Streams needs the memory.
+  virtual void attach(Memory& memory, RecordSink& sink) = 0;
+
+  // Streams. Each device has a legacy default stream, made at first use.
+  virtual StreamId default_stream(int ordinal) = 0;
+  virtual StreamId create(int ordinal, bool non_blocking) = 0;
+  virtual Code destroy(StreamId stream) = 0;
+  virtual bool known(StreamId stream) = 0;
+  virtual int device_of(StreamId stream) = 0;
+
+  // Enqueue at the present host time; nothing waits. Arguments have been checked by the caller.
+  // A copy's kind, engine and channel follow the profile's rules (design, section 2).
+  virtual Code copy(StreamId stream, std::uint64_t destination, std::uint64_t source,
+                    std::uint64_t bytes, std::uint32_t correlation, bool async) = 0;
+  virtual Code fill(StreamId stream, std::uint64_t destination, std::uint32_t value, int width,
+                    std::uint64_t count, std::uint32_t correlation, bool async) = 0;
+  virtual Code write_value(StreamId stream, std::uint64_t address, std::uint64_t value,
+                           int width) = 0;
+  virtual Code wait_value(StreamId stream, std::uint64_t address, std::uint64_t value, int width,
+                          WordTest test) = 0;
+  virtual Code host_function(StreamId stream, std::function<void()> function) = 0;
+
+  // Events.
+  virtual EventId create_event(bool timing) = 0;
+  virtual Code destroy_event(EventId event) = 0;
+  virtual Code record(EventId event, StreamId stream) = 0;
+  virtual Code wait_event(StreamId stream, EventId event) = 0;
+  virtual Code query_event(EventId event) = 0;            // not_ready while pending
+  virtual Code synchronize_event(EventId event) = 0;
+  virtual Code elapsed(EventId start, EventId end, float& milliseconds) = 0;
+
+  // Host synchronization: blocks this thread until the work is done; the host clock joins it.
+  virtual Code synchronize(StreamId stream) = 0;
+  virtual Code query(StreamId stream) = 0;                // a poll: costs host time
+  virtual Code synchronize_device(int ordinal) = 0;
+
+  // The host clock's cost of a driver call, by name, from the profile.
+  virtual void spend(const char* function) = 0;
+
+  // As symmcts_platform.h describes them.
+  virtual void managed() = 0;
+  virtual std::uint64_t message_out() = 0;
+  virtual int wait_begin(Ns deadline) = 0;
+  virtual bool wait_end(const std::uint64_t* clocks, std::size_t count) = 0;
+
+  // The first sticky error of device work on this process (illegal_address), or success.
+  virtual Code sticky_error() const = 0;
+};
+
+}  // namespace symmcts::platform
