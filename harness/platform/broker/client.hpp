@@ -98,6 +98,10 @@ struct Stuck {
   Ns next_event = kNever;     // earliest device event that is not certain yet
   Ns deadline = kNever;       // absolute virtual time of an exchange deadline
   std::string where;          // "exchange", "cuStreamSynchronize", ...: for deadlock reports
+  // The host is about to make, or waits in, a call of this client that may block (map, bind, before).
+  // Such a report counts only while that request is pending in the broker: the report and the request
+  // travel separately, and a call that returns at once never was a reason to move the machine.
+  bool in_call = false;
 };
 
 // One process's connection to the broker. Calls may be made from any thread; they block only where

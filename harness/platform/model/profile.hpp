@@ -34,8 +34,10 @@ struct CopyRule {
   Marked<int> channel_base;          // first channel id; one per stream follows
   Marked<int> channel_count;         // ids are reused after so many streams
   Marked<int> channel_type;          // 1 compute, 2 asynchronous copy
-  Marked<int> gap_ns;                // idle time of the engine between two copies
-  // (bytes, ns) ascending; linear in between, proportional beyond the last point.
+  Marked<int> gap_ns;                // idle time of the engine between two copies of one stream
+  Marked<int> switch_gap_ns;         // the same where the copy before came from another stream
+  // (bytes, ns) ascending; constant before the first point (the fixed cost), linear in between,
+  // proportional beyond the last.
   Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>> duration;
   // Name of an engine that shares this one's link, and the factor (over 1) by which a copy takes
   // longer while that engine works too. Empty: none.
@@ -56,12 +58,18 @@ struct Profile {
   Marked<std::uint64_t> multicast_slots;
   Marked<int> aperture_ordinal;              // what a native multicast mapping reports
   Marked<std::uint64_t> small_upload;        // uploads below this many bytes are small_htod
+  // Which host-transfer engine serves multicast_native: "htod", "dtoh", or "either" (the one that is
+  // free first, htod on a tie). The engine of the multicast_native rule repeats it.
+  Marked<std::string> dtod_engine;
   CopyRule copies[kCopyClasses];
   std::map<std::string, Marked<std::uint64_t>, std::less<>> call_ns;   // "default", "poll", names
   Marked<std::uint64_t> word_write_ns, word_visible_ns;  // a stream write; its way to a waiter
 
   const CopyRule& rule(CopyClass c) const { return copies[static_cast<int>(c)]; }
+  // Engine time of a copy that has the engine's link for itself; at least 1.
   Ns duration(CopyClass c, std::uint64_t bytes) const;
+  // Host time of a driver call: the entry of that name, else of the name without its version and
+  // stream suffixes (_v2, _ptsz, _ptds), else "default".
   Ns call_cost(std::string_view function) const;
 };
 
