@@ -1,0 +1,83 @@
+"""kill -9 of any party at any time: nothing of the run is left but its output folder, and a surviving
+supervisor has a verdict."""
+
+import random
+
+from symmcts import (BIN, Case, alive, descendants, os, signal, sockets_under, subprocess, unittest,
+                     wait_until)
+
+# A seeded draw of moments; `ci/nightly` repeats it with many seeds.
+SEED = int(os.environ.get("SYMMCTS_KILL_SEED", "1"))
+
+
+class Kill(Case):
+    def start(self, *more):
+        self.tmp = self.scratch / "tmp"
+        self.tmp.mkdir(exist_ok=True)
+        return subprocess.Popen(
+            [BIN / "symmcts", "run", "--platform", "gb200-nvl2", "--out", self.scratch / "out",
+             *more],
+            env={**os.environ, "TMPDIR": str(self.tmp)}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+
+    def victim(self, supervisor, name):
+        """Waits until a descendant of that name lives; its pid, or None if the run ended first."""
+        found = []
+
+        def look():
+            found[:] = [p for p, n in descendants(supervisor.pid).items() if n == name]
+            return found or supervisor.poll() is not None
+
+        self.assertTrue(wait_until(look), f"no {name} appeared")
+        return found[0] if found else None
+
+    def check_clean(self, pids, what):
+        self.assertTrue(wait_until(lambda: not alive(pids)), f"{what}: alive: {alive(pids)}")
+        self.assertTrue(wait_until(lambda: not os.listdir(self.tmp)),
+                        f"{what}: left in TMPDIR: {os.listdir(self.tmp)}")
+        self.assertEqual(sockets_under(self.tmp), [])
+
+    def kill_one(self, name, more=(), after_more=0.0):
+        supervisor = self.start(*more)
+        pid = supervisor.pid if name == "symmcts" else self.victim(supervisor, name)
+        if name == "symmcts":
+            self.victim(supervisor, "symmcts-rank")
+        if after_more:
+            wait_until(lambda: supervisor.poll() is not None, after_more)
+        pids = set(descendants(supervisor.pid)) | {supervisor.pid}
+        if pid is None or pid not in alive([pid]):
+            supervisor.communicate(timeout=300)
+            return False
+        os.kill(pid, signal.SIGKILL)
+        out, err = supervisor.communicate(timeout=300)
+        self.check_clean(pids - {supervisor.pid}, name)
+        if name == "symmcts":
+            self.assertEqual(supervisor.returncode, -signal.SIGKILL)
+        else:
+            # Exit 0 is possible only where the victim had already done its part.
+            self.assertIn(supervisor.returncode, (0, 1, 3, 4), f"{name}\n{out}\n{err}")
+            self.assertTrue(out.strip(), f"{name}: the supervisor said nothing\n{err}")
+        return True
+
+    def test_each_party_at_drawn_moments(self):
+        draw = random.Random(SEED)
+        for name, more in (("symmcts", ()), ("symmcts-reaper", ()), ("symmcts-broker", ()),
+                           ("symmcts-rank", ()), ("mpirun", ("--launcher", "mpirun")),
+                           ("symmcts", ("--launcher", "mpirun")),
+                           ("symmcts-rank", ("--launcher", "mpirun"))):
+            for _ in range(3):
+                moment = draw.choice((0.0, draw.uniform(0.0, 0.5)))
+                with self.subTest(name=name, more=more, moment=moment):
+                    self.kill_one(name, more, moment)
+
+    def test_a_killed_rank_is_no_pass(self):
+        supervisor = self.start()
+        pid = self.victim(supervisor, "symmcts-rank")
+        self.assertIsNotNone(pid)
+        os.kill(pid, signal.SIGKILL)
+        out, err = supervisor.communicate(timeout=300)
+        self.assertNotEqual(supervisor.returncode, 0, f"{out}\n{err}")
+
+
+if __name__ == "__main__":
+    unittest.main()
