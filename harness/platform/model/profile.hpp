@@ -30,12 +30,12 @@ enum class CopyClass : std::uint8_t { htod, dtoh, dtod, peer, multicast_native, 
 inline constexpr int kCopyClasses = 6;
 
 struct CopyRule {
-  Marked<std::string> engine;        // classes with the same engine name queue behind each other
-  Marked<int> channel_base;          // first channel id; one per stream follows
-  Marked<int> channel_count;         // ids are reused after so many streams
-  Marked<int> channel_type;          // 1 compute, 2 asynchronous copy
-  Marked<int> gap_ns;                // idle time of the engine between two copies of one stream
-  Marked<int> switch_gap_ns;         // the same where the copy before came from another stream
+  Marked<std::string> engine;  // classes with the same engine name queue behind each other
+  Marked<int> channel_base;    // first channel id; one per stream follows
+  Marked<int> channel_count;   // ids are reused after so many streams
+  Marked<int> channel_type;    // 1 compute, 2 asynchronous copy
+  Marked<int> gap_ns;          // idle time of the engine between two copies of one stream
+  Marked<int> switch_gap_ns;   // the same where the copy before came from another stream
   // (bytes, ns) ascending; constant before the first point (the fixed cost), linear in between,
   // proportional beyond the last.
   Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>> duration;
@@ -52,17 +52,17 @@ struct Profile {
   Marked<std::uint64_t> gpu_memory;
   Marked<int> compute_major, compute_minor, async_engines, multiprocessors, driver_version;
   Marked<bool> multicast, fabric, posix_fd;
-  Marked<bool> imex_channel;                 // without it FABRIC is not permitted
+  Marked<bool> imex_channel;  // without it FABRIC is not permitted
   Marked<std::uint64_t> granularity, granularity_recommended;
   Marked<std::uint64_t> multicast_granularity, multicast_granularity_recommended;
   Marked<std::uint64_t> multicast_slots;
-  Marked<int> aperture_ordinal;              // what a native multicast mapping reports
-  Marked<std::uint64_t> small_upload;        // uploads below this many bytes are small_htod
-  // Which host-transfer engine serves multicast_native: "htod", "dtoh", or "either" (the one that is
-  // free first, htod on a tie). The engine of the multicast_native rule repeats it.
+  Marked<int> aperture_ordinal;        // what a native multicast mapping reports
+  Marked<std::uint64_t> small_upload;  // uploads below this many bytes are small_htod
+  // Which host-transfer engine serves multicast_native: "htod", "dtoh", or "either" (the one that
+  // is free first, htod on a tie). The engine of the multicast_native rule repeats it.
   Marked<std::string> dtod_engine;
   CopyRule copies[kCopyClasses];
-  std::map<std::string, Marked<std::uint64_t>, std::less<>> call_ns;   // "default", "poll", names
+  std::map<std::string, Marked<std::uint64_t>, std::less<>> call_ns;  // "default", "poll", names
   Marked<std::uint64_t> word_write_ns, word_visible_ns;  // a stream write; its way to a waiter
 
   const CopyRule& rule(CopyClass c) const { return copies[static_cast<int>(c)]; }

@@ -23,6 +23,8 @@ enum class Code : int {
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
+  host_memory_already_registered = 712,
+  host_memory_not_registered = 713,
   not_permitted = 800,
   not_supported = 801,
   system_not_ready = 802,

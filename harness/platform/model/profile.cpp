@@ -1,0 +1,178 @@
+#include "harness/platform/model/profile.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "harness/platform/model/toml_reader.hpp"
+
+namespace symmcts::platform {
+namespace {
+
+constexpr const char* kSchema = "symm-cts/platform/1";
+constexpr const char* kClassNames[kCopyClasses] = {
+    "htod", "dtoh", "dtod", "peer", "multicast_native", "small_htod"};
+constexpr int kMost = std::numeric_limits<int>::max();
+
+// bytes * numerator / denominator without overflow; rounded down.
+std::uint64_t scale(std::uint64_t bytes, std::uint64_t numerator, std::uint64_t denominator) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{bytes} * numerator / denominator);
+}
+
+void power_of_two(TomlTable& table, const char* key, const Marked<std::uint64_t>& fact) {
+  if (fact.value != 0 && (fact.value & (fact.value - 1)) != 0) {
+    table.reject(key, "must be a power of two");
+  }
+}
+
+void read_machine(TomlTable machine, Profile& out) {
+  machine.fact("hosts", out.hosts, 1, 64);
+  machine.fact("gpus_per_host", out.gpus_per_host, 1, 64);
+  machine.fact("driver_version", out.driver_version, 12010, kMost);
+  machine.close();
+}
+
+void read_gpu(TomlTable gpu, Profile& out) {
+  gpu.fact("name", out.gpu_name);
+  gpu.fact("memory", out.gpu_memory, std::uint64_t{1} << 20);
+  gpu.fact("compute_major", out.compute_major, 1, 99);
+  gpu.fact("compute_minor", out.compute_minor, 0, 99);
+  gpu.fact("async_engines", out.async_engines, 0, 64);
+  gpu.fact("multiprocessors", out.multiprocessors, 1, 4096);
+  gpu.close();
+}
+
+void read_sharing(TomlTable sharing, Profile& out) {
+  sharing.fact("posix_fd", out.posix_fd);
+  sharing.fact("fabric", out.fabric);
+  sharing.fact("imex_channel", out.imex_channel);
+  sharing.fact("granularity", out.granularity, 4096);
+  sharing.fact("granularity_recommended", out.granularity_recommended, 4096);
+  power_of_two(sharing, "granularity", out.granularity);
+  power_of_two(sharing, "granularity_recommended", out.granularity_recommended);
+  sharing.close();
+}
+
+void read_multicast(TomlTable multicast, Profile& out) {
+  multicast.fact("supported", out.multicast);
+  multicast.fact("slots", out.multicast_slots, 0);
+  multicast.fact("granularity", out.multicast_granularity, 4096);
+  multicast.fact("granularity_recommended", out.multicast_granularity_recommended, 4096);
+  multicast.fact("aperture_ordinal", out.aperture_ordinal, 0, 63);
+  power_of_two(multicast, "granularity", out.multicast_granularity);
+  power_of_two(multicast, "granularity_recommended", out.multicast_granularity_recommended);
+  multicast.close();
+}
+
+void read_rule(TomlTable rule, bool has_engine, CopyRule& out) {
+  if (has_engine) rule.fact("engine", out.engine);
+  rule.fact("channel_base", out.channel_base, 0, kMost);
+  rule.fact("channel_count", out.channel_count, 1, 1024);
+  rule.fact("channel_type", out.channel_type, 1, 2);
+  rule.fact("gap_ns", out.gap_ns, 0, kMost);
+  rule.fact("switch_gap_ns", out.switch_gap_ns, 0, kMost);
+  rule.fact("duration", out.duration);
+  rule.fact("contends_with", out.contends_with);
+  rule.fact("contended_factor", out.contended_factor, 1.0);
+  if (has_engine && (out.engine.value.empty() || out.engine.value == "either")) {
+    rule.reject("engine", "must name one engine");
+  }
+  rule.close();
+}
+
+void read_copies(TomlTable copies, Profile& out) {
+  copies.fact("small_upload", out.small_upload, 0);
+  copies.fact("dtod_engine", out.dtod_engine);
+  const std::string& shared = out.dtod_engine.value;
+  if (!shared.empty() && shared != "htod" && shared != "dtoh" && shared != "either") {
+    copies.reject("dtod_engine", "is '" + shared + "'; it must be htod, dtoh or either");
+  }
+  constexpr auto kNative = static_cast<int>(CopyClass::multicast_native);
+  for (int i = 0; i < kCopyClasses; ++i) {
+    read_rule(copies.sub(kClassNames[i]), i != kNative, out.copies[i]);
+  }
+  // The setting speaks of directions; the rule needs the engine that serves that direction.
+  CopyRule& native = out.copies[kNative];
+  native.engine = out.dtod_engine;
+  if (shared == "htod") native.engine.value = out.rule(CopyClass::htod).engine.value;
+  if (shared == "dtoh") native.engine.value = out.rule(CopyClass::dtoh).engine.value;
+  for (int i = 0; i < kCopyClasses; ++i) {
+    const std::string& other = out.copies[i].contends_with.value;
+    const bool known = other.empty() || std::any_of(std::begin(out.copies), std::end(out.copies),
+                                                    [&](const CopyRule& rule) {
+                                                      return rule.engine.value == other;
+                                                    });
+    if (!known) copies.reject(kClassNames[i], "contends with '" + other + "', which no class uses");
+  }
+  copies.close();
+}
+
+void read_host(TomlTable host, Profile& out) {
+  for (const std::string& name : host.keys()) {
+    host.fact(name.c_str(), out.call_ns[name], 0);
+  }
+  // A poll that took no time would never let another rank's event come first.
+  for (const char* needed : {"default", "poll"}) {
+    host.fact(needed, out.call_ns[needed], 1);
+  }
+  host.close();
+}
+
+}  // namespace
+
+Ns Profile::duration(CopyClass c, std::uint64_t bytes) const {
+  const auto& points = rule(c).duration.value;
+  if (points.empty()) return 1;
+  const auto after =
+      std::find_if(points.begin(), points.end(), [&](const auto& p) { return bytes <= p.first; });
+  if (after == points.begin()) return points.front().second;
+  if (after == points.end()) return scale(bytes, points.back().second, points.back().first);
+  const auto before = after - 1;
+  return before->second +
+         scale(bytes - before->first, after->second - before->second, after->first - before->first);
+}
+
+Ns Profile::call_cost(std::string_view function) const {
+  const auto drop = [&](std::string_view suffix) {
+    if (function.ends_with(suffix)) function.remove_suffix(suffix.size());
+  };
+  if (const auto found = call_ns.find(function); found != call_ns.end()) return found->second.value;
+  drop("_ptsz");
+  drop("_ptds");
+  for (const char* version : {"_v2", "_v3", "_v4"}) drop(version);
+  if (const auto found = call_ns.find(function); found != call_ns.end()) return found->second.value;
+  const auto other = call_ns.find("default");
+  return other == call_ns.end() ? 1 : other->second.value;
+}
+
+Result<Profile> parse_profile(std::string_view text, std::string_view origin) {
+  TomlReader reader(origin);
+  const toml::parse_result parsed = toml::parse(text, origin);
+  if (!parsed) {
+    reader.fail(parsed.error().source(), std::string(parsed.error().description()));
+    return Error{reader.error()};
+  }
+  Profile out;
+  TomlTable root(reader, &parsed.table(), "");
+  std::string schema;
+  root.text("schema", schema);
+  if (schema != kSchema) root.reject("schema", "must be \"" + std::string(kSchema) + "\"");
+  root.text("name", out.name);
+  root.text("summary", out.summary);
+  if (out.name.empty()) root.reject("name", "is empty");
+  read_machine(root.sub("machine"), out);
+  read_gpu(root.sub("gpu"), out);
+  read_sharing(root.sub("sharing"), out);
+  read_multicast(root.sub("multicast"), out);
+  read_copies(root.sub("copy"), out);
+  read_host(root.sub("host_ns"), out);
+  TomlTable word = root.sub("word");
+  word.fact("write_ns", out.word_write_ns, 0);
+  word.fact("visible_ns", out.word_visible_ns, 0);
+  word.close();
+  root.close();
+  if (reader.failed()) return Error{reader.error()};
+  return out;
+}
+
+}  // namespace symmcts::platform
