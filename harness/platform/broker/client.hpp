@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/platform/model/objects.hpp"
 #include "harness/platform/model/units.hpp"
 #include "harness/support/result.hpp"
 
@@ -14,36 +15,24 @@ namespace symmcts::platform {
 
 // How this process joins a virtual machine.
 struct JoinOptions {
-  std::string machine;        // broker socket to join or create; empty: a private broker
-  std::string profile;        // name or path of the profile; used only by the one that creates
-  std::string scenario;       // path of a scenario file for the broker, or empty
-  std::string broker_program; // symmcts-broker
+  std::string machine;         // broker socket to join or create; empty: a private broker
+  std::string profile;         // name or path of the profile; used only by the one that creates
+  std::string scenario;        // path of a scenario file for the broker, or empty
+  std::string broker_program;  // symmcts-broker
   std::uint64_t seed = 0;
-  int rank = -1;              // -1: not told; the broker numbers clients in order of arrival
-  int host = 0;               // virtual host
+  int rank = -1;         // -1: not told; the broker numbers clients in order of arrival
+  int host = 0;          // virtual host
+  bool managed = false;  // symmcts_platform_managed was called before cuInit
 };
 
 struct MachineInfo {
-  std::string profile_text;   // the TOML text, so that all clients read the same profile
+  std::string profile_text;  // the TOML text, so that all clients read the same profile
   std::string profile_name;
   std::uint64_t seed = 0;
   int rank = 0;
   int host = 0;
-  int first_gpu = 0;          // machine-wide index of this host's GPU 0
-  int gpu_count = 0;          // GPUs of this host
-};
-
-// A broker-side object that a handle refers to.
-enum class ObjectKind : std::uint8_t { memory, multicast };
-
-struct HandleInfo {
-  std::uint64_t handle = 0;   // broker-wide handle id (not the number the application sees)
-  std::uint64_t object = 0;   // allocation or multicast object id
-  ObjectKind kind = ObjectKind::memory;
-  bool native = true;         // false: came from an import
-  std::uint64_t size = 0;     // allocation size; effective size of a multicast object
-  int gpu = -1;               // machine-wide index; -1 for host memory and multicast
-  std::uint32_t handle_types = 0;  // as requested at creation; 0 for an imported handle (measured)
+  int first_gpu = 0;  // machine-wide index of this host's GPU 0
+  int gpu_count = 0;  // GPUs of this host
 };
 
 struct Mapped {
@@ -51,57 +40,9 @@ struct Mapped {
   int memory_fd = -1;         // memory: a descriptor of the memory file, owned by the caller
 };
 
-// One bound range of a multicast object.
-struct Replica {
-  int gpu = -1;
-  std::uint64_t mc_offset = 0;
-  std::uint64_t allocation = 0;
-  std::uint64_t mem_offset = 0;
-  std::uint64_t size = 0;
-};
-
 struct CallTime {
-  Ns now = 0;    // in: the caller's host clock
-  Ns at = 0;     // out: host clock after the call; later than now where the call had to wait
-};
-
-// Conditions of a wait on a memory word, with the numbers of cuda.h:CUstreamWaitValue_flags.
-enum class WordTest : std::uint8_t { geq = 0, eq = 1, bit_and = 2, nor = 3 };
-
-struct WordWait {
-  std::uint64_t id = 0;       // chosen by the client, unique in it
-  std::uint64_t allocation = 0;
-  std::uint64_t offset = 0;
-  std::uint8_t width = 4;     // 4 or 8 bytes
-  WordTest test = WordTest::geq;
-  std::uint64_t value = 0;
-  Ns ready = 0;               // when the stream reached the wait
-};
-
-// What the broker tells a client that has not asked.
-struct Notice {
-  enum class Kind {
-    word_done,   // id, at: the wait is satisfied at that time
-    granted,     // at: no event anywhere is earlier, device work up to `at` may run
-    deadline,    // at: the exchange deadline of the last stuck report has passed
-    deadlock,    // text: no rank of the machine can ever move again
-    broker_gone,
-  };
-  Kind kind{};
-  std::uint64_t id = 0;
-  Ns at = 0;
-  std::string text;
-};
-
-// Where a blocked rank stands, for the broker's count of who can still move.
-struct Stuck {
-  Ns next_event = kNever;     // earliest device event that is not certain yet
-  Ns deadline = kNever;       // absolute virtual time of an exchange deadline
-  std::string where;          // "exchange", "cuStreamSynchronize", ...: for deadlock reports
-  // The host is about to make, or waits in, a call of this client that may block (map, bind, before).
-  // Such a report counts only while that request is pending in the broker: the report and the request
-  // travel separately, and a call that returns at once never was a reason to move the machine.
-  bool in_call = false;
+  Ns now = 0;  // in: the caller's host clock
+  Ns at = 0;   // out: host clock after the call; later than now where the call had to wait
 };
 
 // One process's connection to the broker. Calls may be made from any thread; they block only where
@@ -145,9 +86,15 @@ class Client {
   // that the broker publishes in shared memory, so that a write costs no round trip.
   virtual Code replicas(std::uint64_t object, std::vector<Replica>& out) = 0;
 
+  // Opens the words of [offset, offset + size): the broker takes their present content as what a
+  // wait sees before the first logged write. Call before the first store that will be logged
+  // (word_write does it too, for stores that come after it), so that an answer never depends on
+  // whether the broker looked before or after a store. A round trip the first time a word is seen,
+  // else free.
+  virtual void touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) = 0;
   // Memory words that order device work. A write is logged with the time at which it lands; a wait
-  // is answered by a word_done notice. One-way messages: neither blocks. A log that is empty for the
-  // word lets the memory's own content decide.
+  // is answered by a word_done notice. One-way messages: neither blocks. A log that is empty for
+  // the word lets the memory's own content decide.
   virtual void word_write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
                           std::uint64_t value, Ns at) = 0;
   virtual void word_wait(const WordWait& wait) = 0;
@@ -155,7 +102,7 @@ class Client {
   // The count of who can move. `managed` as symmcts_platform_managed says; message_in closes what
   // message_out opened, `count` messages at once.
   virtual void declare_managed() = 0;
-  virtual bool deterministic() const = 0;   // every client so far is managed
+  virtual bool deterministic() const = 0;  // every client so far is managed
   virtual void message_out() = 0;
   virtual void message_in(std::uint64_t count) = 0;
   virtual void report_stuck(const Stuck& stuck) = 0;
@@ -166,6 +113,12 @@ class Client {
   // of object. Both are no-ops, without a message, when the scenario has no holds.
   virtual void before(CallTime& time, const char* function, std::uint64_t handle) = 0;
   virtual void passed(CallTime& time, const char* function, std::uint64_t handle) = 0;
+
+  // The same for an import, whose object only the broker can tell from the descriptor or the token:
+  // a hold that names the kind of object applies to imports through this call only. `fabric` is
+  // null for a descriptor; `fd` is -1 for a token.
+  virtual void before_import(CallTime& time, const char* function, int fd,
+                             const std::array<std::uint8_t, 64>* fabric) = 0;
 
   // Blocks until a notice or until wake() was called (then empty).
   virtual std::optional<Notice> next_notice() = 0;
