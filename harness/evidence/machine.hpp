@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/evidence/model.hpp"
+
+namespace symmcts::evidence {
+
+// Where a rank stood when nothing could move any more.
+struct HungRank {
+  int rank = -1;
+  std::string phase;
+  std::string where;  // the call that blocks, or "exchange"
+};
+
+// A multicast object that somebody waits for.
+struct HungObject {
+  std::string creator;
+  std::int64_t devices = kAbsent;    // how many the object was made for
+  std::vector<std::string> missing;  // devices or ranks that were not added
+  bool empty = false;                // a fresh object that a late import got
+};
+
+struct Hang {
+  std::string source;  // "platform": nothing can move; "watchdog": the deadline passed
+  std::string case_name;
+  std::vector<HungRank> ranks;
+  std::vector<HungObject> objects;
+  std::string text;
+};
+
+struct Exit {
+  int rank = -1;
+  std::string case_name;
+  int code = 0;
+  int signal = 0;  // 0: ended by itself with `code`
+};
+
+struct UnitEnd {
+  std::string case_name;
+  std::vector<std::string> ids;
+  std::string end;  // "done", "hang", "crash", "error"
+  std::string text;
+};
+
+// What the machine or the supervisor knows and no rank can say (machine.jsonl).
+struct MachineEvidence {
+  std::string file;
+  std::vector<Hang> hangs;
+  std::vector<Exit> exits;
+  std::vector<UnitEnd> units;
+  std::vector<std::string> notes;
+};
+
+// The evidence of one unit: all ranks of one run of one case, or the files given to `check`.
+// `ranks` is sorted by rank and holds each rank at most once.
+struct EvidenceSet {
+  std::string unit;
+  std::vector<RankEvidence> ranks;
+  MachineEvidence machine;
+  int world = -1;  // largest world any file names; -1 where none does
+};
+
+}  // namespace symmcts::evidence
