@@ -1,0 +1,110 @@
+// Machine: multicast objects.
+#include <algorithm>
+
+#include "harness/platform/model/machine.hpp"
+
+namespace symmcts::platform {
+
+Code Machine::multicast_create(ClientId client, std::uint32_t devices, std::uint64_t size,
+                               std::uint32_t handle_types, HandleInfo& out) {
+  if (!multicast_) return Code::not_supported;
+  // Fewer than two devices: reported (torchcomms' multicast tests; XLA refuses it up front).
+  if (devices < 2) return Code::invalid_value;
+  if (size == 0 || size % multicast_granularity_ != 0) return Code::invalid_value;
+  if (const Code code = check_handle_types(handle_types); code != Code::success) return code;
+  const std::uint64_t id = new_id(client, ObjectKind::multicast);
+  MulticastObject& object = teams_[id];
+  object.id = id;
+  object.creator = rank_of(client);
+  object.host = host_of(client);
+  object.handle_types = handle_types;
+  object.size = size;
+  object.team = MulticastTeam(devices);
+  out = add_handle(client, object, true);
+  return Code::success;
+}
+
+Code Machine::multicast_add_device(ClientId client, std::uint64_t handle, int gpu, Ns now) {
+  const Handle* entry = held(client, handle);
+  if (entry == nullptr || kind_of(entry->object) != ObjectKind::multicast) {
+    return Code::invalid_value;
+  }
+  if (gpu < 0 || gpu >= gpus_ || host_of_gpu(gpu) != host_of(client)) return Code::invalid_device;
+  MulticastTeam& team = teams_.at(entry->object).team;
+  if (const Code code = team.add(gpu, now); code != Code::success) return code;
+  if (team.gathered()) {
+    // Exhaustion shows at bind, not here (NCCL#2077; the fabric manager answers later).
+    const bool slot = slots_used_ < slots_;
+    if (slot) ++slots_used_;
+    team.set_up(slot);
+  }
+  return Code::success;
+}
+
+TeamCall Machine::await_team(const MulticastObject& object, Ns now) const {
+  if (!object.team.gathered()) return {true, Code::success, now};
+  const Ns at = std::max(now, object.team.gathered_at());
+  return {false, object.team.holds_slot() ? Code::success : Code::out_of_memory, at};
+}
+
+TeamCall Machine::multicast_bind(ClientId client, std::uint64_t handle, std::uint64_t mc_offset,
+                                 std::uint64_t allocation, std::uint64_t mem_offset,
+                                 std::uint64_t size, Ns now) {
+  const Handle* entry = held(client, handle);
+  const auto memory = allocations_.find(allocation);
+  if (entry == nullptr || kind_of(entry->object) != ObjectKind::multicast ||
+      memory == allocations_.end() || !reaches(client, allocation)) {
+    return {false, Code::invalid_value, now};
+  }
+  MulticastObject& object = teams_.at(entry->object);
+  TeamCall call = await_team(object, now);
+  if (call.waits || call.code != Code::success) return call;
+
+  const Allocation& bound = memory->second;
+  const auto unaligned = [&](std::uint64_t value) { return value % multicast_granularity_ != 0; };
+  // Written so that no sum can overflow.
+  const auto fits = [&](std::uint64_t offset, std::uint64_t whole) {
+    return size <= whole && offset <= whole - size;
+  };
+  if (size == 0 || unaligned(size) || unaligned(mc_offset) || unaligned(mem_offset)) {
+    call.code = Code::invalid_value;
+  } else if (!fits(mc_offset, object.size) || !fits(mem_offset, bound.size)) {
+    call.code = Code::invalid_value;
+  } else if (!object.team.has(bound.gpu)) {
+    call.code = Code::invalid_device;
+  } else if (object.handle_types != 0 && bound.handle_types == 0) {
+    call.code = Code::invalid_value;  // cuda.h: a shareable object takes shareable memory only
+  } else if (!object.team.bind({bound.gpu, mc_offset, allocation, mem_offset, size})) {
+    call.code = Code::invalid_value;
+  } else {
+    ++generation_;
+  }
+  return call;
+}
+
+Code Machine::multicast_unbind(ClientId client, std::uint64_t handle, int gpu,
+                               std::uint64_t mc_offset, std::uint64_t size) {
+  const Handle* entry = held(client, handle);
+  if (entry == nullptr || kind_of(entry->object) != ObjectKind::multicast) {
+    return Code::invalid_value;
+  }
+  // Anything but an exact match is undefined by the manual; INVALID_VALUE was seen
+  // (pytorch#162429).
+  if (!teams_.at(entry->object).team.unbind(gpu, mc_offset, size)) return Code::invalid_value;
+  ++generation_;
+  return Code::success;
+}
+
+const std::vector<Replica>* Machine::replicas(std::uint64_t object) const {
+  const auto it = teams_.find(object);
+  return it == teams_.end() ? nullptr : &it->second.team.bound();
+}
+
+std::optional<TeamView> Machine::team_of_handle(std::uint64_t handle) const {
+  const Handle* entry = find_handle(handle);
+  if (entry == nullptr || kind_of(entry->object) != ObjectKind::multicast) return std::nullopt;
+  const MulticastObject& object = teams_.at(entry->object);
+  return TeamView{object.creator, object.team.wanted(), object.team.gpus()};
+}
+
+}  // namespace symmcts::platform

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "harness/platform/model/machine_ids.hpp"
+#include "harness/platform/model/objects.hpp"
+#include "harness/platform/model/units.hpp"
+
+namespace symmcts::platform {
+
+// What moves a machine on which everybody waits.
+struct Move {
+  enum class Kind : std::uint8_t {
+    grant,      // `client` may run its device work up to `at`
+    open_hold,  // a scenario hold opens: the caller knows which
+    deadline,   // the exchange deadline of `client` passes, at `at`
+    deadlock,   // nobody can ever move
+  };
+  Kind kind{};
+  ClientId client = 0;
+  Ns at = 0;
+};
+
+// Who can still move. A managed client that can do nothing without the others reports itself stuck;
+// when all are, and no message between them is under way, the earliest thing in virtual time
+// happens: device work, else a hold, else a deadline; ties go to the lower rank. Because nothing
+// else decides, the order is the same on any load. Not thread safe.
+class Quiescence {
+ public:
+  // Clients that will come: those not here yet count as running.
+  void expect(int clients) { expected_ = clients; }
+
+  void attach(ClientId client);
+  void declare_managed(ClientId client);
+  // The client does something that is ordered in virtual time; undeclared, it is unmanaged from now
+  // on. True if this is the first unmanaged client of the machine: nobody waits for grants any
+  // more.
+  bool acts(ClientId client);
+  // Left by itself or killed. Messages to it may have been lost: see settle().
+  void detach(ClientId client);
+
+  void message_out(ClientId client);
+  void message_in(ClientId client, std::uint64_t count);
+  // `seen`: how many unsticking notices the client had taken when it reported; a report that
+  // crossed one in flight is old and counts for nothing.
+  void report_stuck(ClientId client, const Stuck& stuck, std::uint64_t seen);
+  void report_running(ClientId client);
+  // A notice that can unstick the client has been sent: it counts as running until it reports
+  // again.
+  void noticed(ClientId client);
+  // A request of the client now waits in the broker, or has been answered.
+  void parked(ClientId client);
+  void unparked(ClientId client);
+
+  // False once any client of the machine, gone ones included, was unmanaged.
+  bool deterministic() const { return unmanaged_ == 0; }
+  int unmanaged() const { return unmanaged_; }
+
+  // What happens now, if anything; the client of a grant or deadline then counts as running, and
+  // must be sent the notice. `hold_waits`: a scenario hold keeps a client that is parked.
+  std::optional<Move> next(bool hold_waits);
+  // True if only messages that may have died with a client keep next() from moving. If that lasts,
+  // they are lost: write_off() forgets them.
+  bool only_lost_messages() const;
+  void write_off() { in_flight_ = 0; }
+
+  // For reports: the last report of a client that is stuck, else null.
+  const Stuck* stuck(ClientId client) const;
+
+ private:
+  struct Client {
+    bool managed = false;
+    bool unmanaged = false;
+    bool is_stuck = false;
+    Stuck stuck;
+    std::uint64_t notices = 0;
+    int parked = 0;
+  };
+  bool waits(const Client& client) const;
+  bool all_wait() const;
+  void runs(Client& client);
+
+  std::map<ClientId, Client> clients_;
+  int expected_ = 0, attached_ = 0, unmanaged_ = 0;
+  std::uint64_t in_flight_ = 0;
+  bool somebody_left_ = false;
+  bool deadlocked_ = false;  // said so already, and nobody has moved since
+};
+
+}  // namespace symmcts::platform
