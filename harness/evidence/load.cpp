@@ -1,0 +1,173 @@
+#include "harness/evidence/load.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "harness/evidence/file_bytes.hpp"
+#include "harness/evidence/json_lines.hpp"
+#include "harness/evidence/kineto_reader.hpp"
+
+namespace symmcts::evidence {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMachineFile = "machine.jsonl";
+
+bool is_rank_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.rfind("rank-", 0) == 0 && path.extension() == ".jsonl";
+}
+
+// The entries of a folder, sorted; empty where it cannot be read.
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> out;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    out.push_back(at->path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<RankEvidence> load_rank_file(const std::string& path) {
+  const Result<FileBytes> file = read_file(path);
+  if (!file) {
+    return Error{file.error()};
+  }
+  const FileBytes& content = file.value();
+  if (looks_like_rank_lines(content.bytes)) {
+    return read_rank_lines(path, content.bytes);
+  }
+  Result<RankEvidence> rank = read_kineto(path, content.bytes, content.cut_off);
+  if (rank && rank.value().header.rank < 0) {
+    rank.value().header.rank = rank_of_file_name(path);
+  }
+  return rank;
+}
+
+// Adds a rank and refuses a second file of the same one.
+Status add_rank(EvidenceSet& set, RankEvidence rank) {
+  if (rank.rank() < 0) {
+    return Error{rank.file + ": does not say which rank it is; give --rank " + rank.file + "=N"};
+  }
+  for (const RankEvidence& other : set.ranks) {
+    if (other.rank() == rank.rank()) {
+      return Error{rank.file + ": is rank " + std::to_string(rank.rank()) + " like " + other.file +
+                   "; give --rank FILE=N"};
+    }
+  }
+  set.world = std::max(set.world, rank.header.world);
+  set.ranks.push_back(std::move(rank));
+  return {};
+}
+
+// Adds what lies in a unit folder. False, without an error, where nothing does.
+Result<bool> add_folder(EvidenceSet& set, const fs::path& folder) {
+  bool found = false;
+  for (const fs::path& path : entries(folder)) {
+    if (is_rank_file(path)) {
+      Result<RankEvidence> rank = load_rank_file(path.string());
+      if (!rank) {
+        return Error{rank.error()};
+      }
+      if (const Status status = add_rank(set, std::move(rank.value())); !status) {
+        return Error{status.error()};
+      }
+      found = true;
+    } else if (path.filename() == kMachineFile) {
+      const Result<FileBytes> file = read_file(path.string());
+      if (!file) {
+        return Error{file.error()};
+      }
+      Result<MachineEvidence> machine = read_machine_lines(path.string(), file.value().bytes);
+      if (!machine) {
+        return Error{machine.error()};
+      }
+      set.machine = std::move(machine.value());
+      found = true;
+    }
+  }
+  return found;
+}
+
+void sort_ranks(EvidenceSet& set) {
+  std::sort(set.ranks.begin(), set.ranks.end(),
+            [](const RankEvidence& a, const RankEvidence& b) { return a.rank() < b.rank(); });
+}
+
+}  // namespace
+
+Result<EvidenceSet> load(const std::vector<std::string>& paths, const LoadOptions& options) {
+  for (const auto& [path, rank] : options.rank_of) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+      return Error{path + ": named by --rank but not among the files"};
+    }
+  }
+  EvidenceSet set;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      const Result<bool> found = add_folder(set, path);
+      if (!found) {
+        return Error{found.error()};
+      }
+      if (!found.value()) {
+        return Error{path + ": a folder without rank-*.jsonl files"};
+      }
+      continue;
+    }
+    Result<RankEvidence> rank = load_rank_file(path);
+    if (!rank) {
+      return Error{rank.error()};
+    }
+    if (const auto given = options.rank_of.find(path); given != options.rank_of.end()) {
+      rank.value().header.rank = given->second;
+    }
+    if (const Status status = add_rank(set, std::move(rank.value())); !status) {
+      return Error{status.error()};
+    }
+  }
+  sort_ranks(set);
+  return set;
+}
+
+Result<EvidenceSet> load_unit(const std::string& folder) {
+  EvidenceSet set;
+  fs::path path = fs::path(folder).lexically_normal();
+  if (!path.has_filename()) {
+    path = path.parent_path();
+  }
+  set.unit = path.filename().string();
+  const Result<bool> found = add_folder(set, path);
+  if (!found) {
+    return Error{found.error()};
+  }
+  if (!found.value()) {
+    return Error{folder + ": holds no evidence"};
+  }
+  sort_ranks(set);
+  return set;
+}
+
+Result<std::vector<EvidenceSet>> load_units(const std::string& folder) {
+  std::vector<EvidenceSet> units;
+  for (const fs::path& path : entries(folder)) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      continue;
+    }
+    Result<EvidenceSet> unit = load_unit(path.string());
+    if (!unit) {
+      return Error{unit.error()};
+    }
+    units.push_back(std::move(unit.value()));
+  }
+  if (units.empty()) {
+    return Error{folder + ": holds no units"};
+  }
+  return units;
+}
+
+}  // namespace symmcts::evidence
