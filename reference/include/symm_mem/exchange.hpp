@@ -43,7 +43,7 @@ class Exchange {
   virtual ~Exchange() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual void set_observer(ExchangeObserver* observer) = 0;   // not owned; null to remove
+  virtual void set_observer(ExchangeObserver* observer) = 0;  // not owned; null to remove
 
   // Queues `message`; never waits for the receiver.
   virtual ExchangeResult send(int to, std::uint64_t tag, std::span<const std::byte> message) = 0;

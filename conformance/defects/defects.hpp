@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "symm_mem/multicast.hpp"
+
+namespace symmcts::defects {
+
+// A known-bad implementation: the reference with one public bug put back, as another order of the
+// reference's own steps. Like the reference, a defect creates a multicast object only when the
+// group's terms contain every rank's permit.
+struct Defect {
+  std::string_view name;  // "root-keeps-native"
+  std::string_view summary;
+  std::string_view caught_by;  // the requirement that must fail
+  std::string_view source;     // the public bug
+  symm_mem::MulticastOrder order = nullptr;
+};
+
+// All defects, sorted by name.
+const std::vector<Defect>& all();
+
+// Each states its bug where it is defined.
+symm_mem::Status root_keeps_native(symm_mem::Multicast& multicast);
+symm_mem::Status root_releases_early(symm_mem::Multicast& multicast);
+
+}  // namespace symmcts::defects

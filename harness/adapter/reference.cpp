@@ -1,0 +1,110 @@
+#include "harness/adapter/reference.hpp"
+
+#include <utility>
+
+#include "symm_mem/team.hpp"
+
+namespace symmcts {
+namespace {
+
+Outcome outcome_of(const symm_mem::Status& status) {
+  if (status) return {};
+  const symm_mem::Error& error = status.error();
+  return {.ok = false,
+          .call = error.call,
+          .code = static_cast<int>(error.code),
+          .rank = error.rank,
+          .phase = std::string(symm_mem::phase_name(error.phase)),
+          .text = error.line()};
+}
+
+Outcome misuse(std::string call, std::string text) {
+  return {.ok = false, .call = std::move(call), .text = std::move(text)};
+}
+
+class ReferenceBlock final : public Block {
+ public:
+  explicit ReferenceBlock(std::unique_ptr<symm_mem::Block> block) : block_(std::move(block)) {}
+
+  std::size_t bytes() const override { return block_->bytes(); }
+  CUdeviceptr local() const override { return block_->local(); }
+  CUdeviceptr peer(int rank) const override { return block_->peer(rank); }
+  CUdeviceptr multicast() const override { return block_->multicast(); }
+
+  Outcome write_multicast(std::size_t offset, CUdeviceptr source, std::size_t bytes,
+                          CUstream stream) override {
+    return outcome_of(block_->write_multicast(offset, source, bytes, stream));
+  }
+  Outcome all_gather(CUdeviceptr source, std::size_t bytes_per_rank, bool use_multicast,
+                     CUstream stream) override {
+    return outcome_of(block_->all_gather(
+        source, bytes_per_rank, use_multicast ? symm_mem::Path::multicast : symm_mem::Path::unicast,
+        stream));
+  }
+  Outcome barrier(CUstream stream) override { return outcome_of(block_->barrier(stream)); }
+
+  Outcome close() { return outcome_of(block_->close()); }
+
+ private:
+  std::unique_ptr<symm_mem::Block> block_;
+};
+
+class ReferenceImplementation final : public Implementation {
+ public:
+  ReferenceImplementation(std::string name, symm_mem::MulticastOrder order)
+      : name_(std::move(name)), order_(order) {}
+
+  std::string name() const override { return name_; }
+
+  Outcome open(const RankContext& context) override {
+    if (context.exchange == nullptr) return misuse("open", "no exchange");
+    if (team_ != nullptr) return misuse("open", "open already");
+    symm_mem::TeamOptions options;
+    options.device = context.device;
+    options.context = context.context;
+    options.root = context.root;
+    options.permit = context.multicast_permitted ? symm_mem::MulticastPermit::granted
+                                                 : symm_mem::MulticastPermit::never;
+    if (context.handle_types != 0) options.allowed_routes = context.handle_types;
+    options.on_phase = context.on_phase;
+    options.multicast_order = order_;
+    auto team = symm_mem::Team::open(*context.exchange, std::move(options));
+    if (!team) return outcome_of(team.status());
+    team_ = team.take();
+    return {};
+  }
+
+  Outcome make_block(std::size_t bytes, std::unique_ptr<Block>& block) override {
+    if (team_ == nullptr) return misuse("make_block", "not open");
+    auto made = team_->make_block(bytes);
+    if (!made) return outcome_of(made.status());
+    block = std::make_unique<ReferenceBlock>(made.take());
+    return {};
+  }
+
+  Outcome free_block(std::unique_ptr<Block> block) override {
+    auto* own = dynamic_cast<ReferenceBlock*>(block.get());
+    if (own == nullptr) return misuse("free_block", "not a block of this implementation");
+    return own->close();
+  }
+
+  Outcome close() override {
+    if (team_ == nullptr) return misuse("close", "not open");
+    const Outcome outcome = outcome_of(team_->close());
+    team_.reset();
+    return outcome;
+  }
+
+ private:
+  std::string name_;
+  symm_mem::MulticastOrder order_;
+  std::unique_ptr<symm_mem::Team> team_;
+};
+
+}  // namespace
+
+std::unique_ptr<Implementation> make_reference(std::string name, symm_mem::MulticastOrder order) {
+  return std::make_unique<ReferenceImplementation>(std::move(name), order);
+}
+
+}  // namespace symmcts

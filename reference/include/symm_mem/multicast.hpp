@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "symm_mem/handles.hpp"
+#include "symm_mem/rendezvous.hpp"
+#include "symm_mem/result.hpp"
+#include "symm_mem/shareable.hpp"
+
+namespace symm_mem {
+
+// The multicast half of a block. The methods are the steps, in the order in which
+// establish_multicast takes them; every one that is not marked collective is local and returns its
+// own failure, to be carried into the next collective. Precondition of all: the group agreed on
+// multicast (Terms::multicast), which contains the permit of every rank.
+struct Multicast {
+  const Site& site;
+  const PhysicalHandle& memory;  // this rank's, of `bytes` bytes; must outlive this
+  std::uint64_t bytes = 0;       // of the object and of each binding (SM-LAYO-2)
+  // Destroyed from the last to the first: unmap, unbind, release (pytorch#163750).
+  PhysicalHandle created{};  // root: the reference that cuMulticastCreate gave
+  Shareable shared{};
+  PhysicalHandle object{};  // the reference that this rank adds, binds and maps through
+  Binding binding{};
+  MappedRange range{};
+
+  // Root only, elsewhere nothing happens: creates the object for all devices of the group and
+  // exports it. The one place that calls cuMulticastCreate. It does not add the root's device.
+  Status create_and_export();
+  // Collective. Brings the export to every rank. A root that could not create says so here, and
+  // nobody imports garbage (SM-AGRE-5, bug row 22).
+  Status share(Status mine);
+  // Every rank imports, the root its own export too: all ranks then hold handles of the same
+  // provenance, and the driver picks the same copy path on all of them (SM-PROV-1,
+  // pytorch#192530). The root keeps `created` besides.
+  Status import_object();
+  // Adds this rank's device: permanent, there is no remove. Through the imported handle
+  // (SM-PROV-4).
+  Status add_device();
+  // Collective: the lowest failing rank's Error on all ranks, or success on all.
+  Status vote(Phase phase, Status mine);
+  // Binds this rank's memory. Blocks until every device has been added, so only after a vote
+  // (SM-AGRE-1, pytorch#195596).
+  Status bind();
+  // Maps the object for this device, after the bind: mapping first dead-locked on 64 GPUs
+  // (SM-AGRE-6, TensorRT-LLM#11610).
+  Status map();
+  // Root only: drops the create reference and the exported descriptor. Not before every rank has
+  // imported: a late import by fabric handle would succeed with an empty object, and every bind
+  // would wait for ever (SM-LIFE-1, torchcomms#3506). Not never either: that leaks a slot of the
+  // switch (SM-LIFE-2, mscclpp#759).
+  Status release_create_reference();
+
+  // Unmaps, unbinds exactly what was bound, releases. On every rank, with no write in flight
+  // (SM-TEAR-1..3). Goes on past an error and returns the first one (SM-TEAR-4).
+  Status close();
+};
+
+// An order of the steps. The reference has one; a known-bad implementation is another one.
+using MulticastOrder = Status (*)(Multicast&);
+
+// All multicast steps in order, collective. Returns the same Status on every rank; after a failure
+// every rank closes `multicast` and goes on with unicast (SM-AGRE-4).
+Status establish_multicast(Multicast& multicast);
+
+}  // namespace symm_mem

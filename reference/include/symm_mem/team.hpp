@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "symm_mem/agreement.hpp"
+#include "symm_mem/block.hpp"
+#include "symm_mem/capability.hpp"
+#include "symm_mem/exchange.hpp"
+#include "symm_mem/multicast.hpp"
+#include "symm_mem/rendezvous.hpp"
+#include "symm_mem/result.hpp"
+
+namespace symm_mem {
+
+struct TeamOptions {
+  CUdevice device = 0;
+  CUcontext context = nullptr;  // of `device`; made current only within calls
+  std::uint32_t group = 0;      // the same on all members
+  std::vector<int> members;     // exchange ranks in group order; empty: all
+  int root = 0;                 // group rank
+  MulticastPermit permit = MulticastPermit::never;
+  std::uint32_t allowed_routes = ~0u;                            // bits of Route
+  std::chrono::nanoseconds deadline = std::chrono::seconds(30);  // of each wait for a peer
+  std::function<void(std::string_view)> on_phase;  // told of each phase before it starts
+  MulticastOrder multicast_order = establish_multicast;
+};
+
+// A group of ranks, one device each, that has agreed on how it shares memory. Not thread safe.
+class Team {
+ public:
+  // Collective over the members. Initializes nothing: cuInit has been called. The exchange is not
+  // owned and outlives the team. Errors: a probe that failed on any rank, two ranks on one device,
+  // no common route; the same on every rank.
+  static Result<std::unique_ptr<Team>> open(Exchange& exchange, TeamOptions options);
+
+  const Group& group() const { return agreement_.group(); }
+  const Terms& terms() const { return site_.terms; }
+
+  // Collective: a block of `bytes` bytes on every rank. Where multicast fails on any rank the block
+  // comes without it on all of them; an Error means that there is no block on any rank. The team
+  // outlives the block.
+  Result<std::unique_ptr<Block>> make_block(std::size_t bytes);
+
+  // Collective: returns when every member has come this far. All blocks have been closed.
+  Status close();
+
+ private:
+  Team(Exchange& exchange, Group group, TeamOptions options);
+
+  MulticastOrder order_;
+  Agreement agreement_;
+  Site site_;
+};
+
+}  // namespace symm_mem

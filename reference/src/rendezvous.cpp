@@ -1,0 +1,133 @@
+#include "symm_mem/rendezvous.hpp"
+
+namespace symm_mem {
+
+Status Unicast::allocate(std::uint64_t bytes) {
+  site.enter(Phase::allocate);
+  Result<Layout> planned =
+      plan_layout(bytes, site.agreement->group().size(), site.terms.granularity,
+                  static_cast<std::uint32_t>(site.terms.route));
+  if (!planned) return planned.error();
+  layout = planned.value();
+
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = site.device;
+  properties.requestedHandleTypes = static_cast<CUmemAllocationHandleType>(site.terms.route);
+  CUmemGenericAllocationHandle value = 0;
+  const Status status =
+      check(cuMemCreate(&value, layout.total, &properties, 0), "cuMemCreate", Phase::allocate);
+  if (!status) return status;
+  memory = PhysicalHandle(value, Provenance::native);
+
+  Result<MappedRange> mapped =
+      MappedRange::map(memory, layout.total, site.terms.granularity, site.device, Phase::allocate);
+  if (!mapped) return mapped.error();
+  local = mapped.take();
+  return {};
+}
+
+Status Unicast::zero_pads() {
+  const ContextScope scope(site.context, Phase::allocate);
+  if (!scope.status()) return scope.status();
+  // A stream of its own: the default stream would wait for, and hold up, the caller's work.
+  CUstream stream = nullptr;
+  Status status =
+      check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", Phase::allocate);
+  if (!status) return status;
+  keep_first(status, check(cuMemsetD8Async(local.address(), 0, layout.data_offset, stream),
+                           "cuMemsetD8Async", Phase::allocate));
+  keep_first(status, check(cuStreamSynchronize(stream), "cuStreamSynchronize", Phase::allocate));
+  keep_first(status, check(cuStreamDestroy(stream), "cuStreamDestroy", Phase::allocate));
+  return status;
+}
+
+Status Unicast::exchange_layout(Status mine) {
+  site.enter(Phase::layout);
+  const Result<std::vector<Bytes>> records =
+      site.agreement->all_gather(Phase::layout, std::move(mine), pack(layout));
+  if (!records) return records.error();
+  return compare_layouts(site.agreement->group(), records.value());
+}
+
+Status Unicast::export_memory() {
+  site.enter(Phase::export_memory);
+  Result<Shareable> exported = export_handle(memory, site.terms.route, Phase::export_memory);
+  if (!exported) return exported.error();
+  shared = exported.take();
+  return {};
+}
+
+Status Unicast::exchange_handles(Status mine) {
+  shared.route = site.terms.route;
+  Result<std::vector<Shareable>> all =
+      all_gather_shareable(*site.agreement, Phase::export_memory, std::move(mine), shared);
+  if (!all) return all.error();
+  received = all.take();
+  return {};
+}
+
+Status Unicast::import_peers() {
+  site.enter(Phase::import_memory);
+  peer_memory.resize(received.size());
+  for (std::size_t member = 0; member < received.size(); ++member) {
+    if (static_cast<int>(member) == site.agreement->group().me) continue;
+    Result<PhysicalHandle> imported = import_handle(received[member], Phase::import_memory);
+    if (!imported) return imported.error();
+    peer_memory[member] = imported.take();
+  }
+  received.clear();
+  return {};
+}
+
+Status Unicast::map_peers() {
+  site.enter(Phase::map_peers);
+  peers.resize(peer_memory.size());
+  for (std::size_t member = 0; member < peer_memory.size(); ++member) {
+    if (static_cast<int>(member) == site.agreement->group().me) continue;
+    Result<MappedRange> mapped = MappedRange::map(
+        peer_memory[member], layout.total, site.terms.granularity, site.device, Phase::map_peers);
+    if (!mapped) return mapped.error();
+    peers[member] = mapped.take();
+  }
+  return {};
+}
+
+Status Unicast::close() {
+  Status first;
+  for (MappedRange& peer : peers) keep_first(first, peer.close(Phase::teardown));
+  for (PhysicalHandle& peer : peer_memory) keep_first(first, peer.release(Phase::teardown));
+  received.clear();
+  shared = Shareable();
+  keep_first(first, local.close(Phase::teardown));
+  keep_first(first, memory.release(Phase::teardown));
+  return first;
+}
+
+CUdeviceptr Unicast::pad(int member) const {
+  if (member == site.agreement->group().me) return local.address();
+  return peers[static_cast<std::size_t>(member)].address();
+}
+
+Status establish_unicast(Unicast& unicast, std::uint64_t bytes) {
+  Agreement& agreement = *unicast.site.agreement;
+
+  Status mine = unicast.allocate(bytes);
+  if (mine) mine = unicast.zero_pads();
+  Status agreed = unicast.exchange_layout(std::move(mine));
+  if (!agreed) return agreed;
+
+  agreed = unicast.exchange_handles(unicast.export_memory());
+  if (!agreed) return agreed;
+
+  mine = unicast.import_peers();
+  agreed = agreement.vote(Phase::import_memory, std::move(mine));
+  if (!agreed) return agreed;
+  // Every peer has its own reference now; the exported descriptor is no longer needed.
+  unicast.shared = Shareable();
+
+  return agreement.vote(Phase::map_peers, unicast.map_peers());
+}
+
+}  // namespace symm_mem

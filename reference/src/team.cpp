@@ -1,0 +1,50 @@
+#include "symm_mem/team.hpp"
+
+namespace symm_mem {
+
+Team::Team(Exchange& exchange, Group group, TeamOptions options)
+    : order_(options.multicast_order),
+      agreement_(exchange, std::move(group), options.deadline),
+      site_{.device = options.device, .context = options.context, .agreement = &agreement_} {
+  if (options.on_phase) {
+    site_.on_phase = [told = std::move(options.on_phase)](Phase phase) { told(phase_name(phase)); };
+  }
+}
+
+Result<std::unique_ptr<Team>> Team::open(Exchange& exchange, TeamOptions options) {
+  Result<Group> group = make_group(exchange, options.group, options.members, options.root);
+  if (!group) return group.error();
+  const std::uint32_t routes = options.allowed_routes;
+  const MulticastPermit permit = options.permit;
+  std::unique_ptr<Team> team(new Team(exchange, group.take(), std::move(options)));
+  Site& site = team->site_;
+
+  site.enter(Phase::open);
+  const Result<Capability> mine = probe_capability(site.device, routes, permit);
+  const Result<std::vector<Bytes>> records =
+      team->agreement_.all_gather(Phase::open, mine.status(), mine ? pack(mine.value()) : Bytes());
+  if (!records) return records.error();
+
+  std::vector<Capability> capabilities(records.value().size());
+  for (std::size_t i = 0; i < capabilities.size(); ++i) {
+    if (unpack(records.value()[i], capabilities[i])) continue;
+    return Error{.call = "Team::open",
+                 .rank = team->group().members[i],
+                 .text = "capability record of another version"};
+  }
+  Result<Terms> terms = agree_terms(team->group(), capabilities);
+  if (!terms) return terms.error();
+  site.terms = terms.take();
+  return team;
+}
+
+Result<std::unique_ptr<Block>> Team::make_block(std::size_t bytes) {
+  auto block = std::make_unique<Block>(site_);
+  const Status agreed = block->establish(bytes, order_);
+  if (!agreed) return agreed.error();
+  return block;
+}
+
+Status Team::close() { return agreement_.barrier(Phase::teardown); }
+
+}  // namespace symm_mem
