@@ -19,7 +19,11 @@ Outcome outcome_of(const symm_mem::Status& status) {
 }
 
 Outcome misuse(std::string call, std::string text) {
-  return {.ok = false, .call = std::move(call), .text = std::move(text)};
+  Outcome outcome;
+  outcome.ok = false;
+  outcome.call = std::move(call);
+  outcome.text = std::move(text);
+  return outcome;
 }
 
 class ReferenceBlock final : public Block {
