@@ -214,6 +214,17 @@ Code FakeClient::replicas(std::uint64_t object, std::vector<Replica>& out) {
   return Code::success;
 }
 
+void FakeClient::touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) {
+  std::lock_guard lock(shared_.mutex);
+  for (std::uint64_t at = offset; at < offset + size; at += 4) {
+    std::uint32_t value = 0;
+    const int file = shared_.objects.at(allocation).file;
+    if (pread(file, &value, sizeof value, static_cast<off_t>(at)) != sizeof value)
+      shared_.broken_rules.push_back("touch_words beyond the memory");
+    touched.push_back(value);
+  }
+}
+
 void FakeClient::word_write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
                             std::uint64_t value, Ns at) {
   std::lock_guard lock(shared_.mutex);
@@ -230,6 +241,13 @@ void FakeClient::passed(CallTime& time, const char* function, std::uint64_t) {
   time.at = time.now;
   std::lock_guard lock(shared_.mutex);
   gates.push_back(std::string("passed ") + function);
+}
+
+void FakeClient::before_import(CallTime& time, const char* function, int fd,
+                               const std::array<std::uint8_t, 64>* fabric) {
+  before(time, function, 0);
+  std::lock_guard lock(shared_.mutex);
+  if ((fd < 0) == (fabric == nullptr)) shared_.broken_rules.push_back("an import of what?");
 }
 
 Ns FakeClock::now() const {

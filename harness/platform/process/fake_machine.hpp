@@ -22,9 +22,9 @@ struct FakeObject {
   std::uint64_t size = 0;
   std::uint32_t types = 0;
   int gpu = -1;
-  int file = -1;                   // memory: its memory file
-  std::uint64_t inode = 0;         // of the exported descriptor
-  std::uint32_t devices = 0;       // multicast: how many make the team complete
+  int file = -1;              // memory: its memory file
+  std::uint64_t inode = 0;    // of the exported descriptor
+  std::uint32_t devices = 0;  // multicast: how many make the team complete
   std::vector<int> team;
   std::vector<Replica> bound;
 };
@@ -52,7 +52,8 @@ class FakeClient final : public Client {
 
   std::vector<std::string> gates;  // "before cuMemCreate", "passed cuMemCreate", in order
   std::vector<LoggedWord> words;
-  Ns call_ns = 10;                 // what each call adds to the host clock
+  std::vector<std::uint32_t> touched;  // what the word was when it was opened
+  Ns call_ns = 10;                     // what each call adds to the host clock
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> handles;  // → object, references
   std::map<std::uint64_t, std::uint64_t> mappings;                           // → handle
 
@@ -79,6 +80,7 @@ class FakeClient final : public Client {
   Code multicast_unbind(CallTime& time, std::uint64_t handle, int gpu, std::uint64_t mc_offset,
                         std::uint64_t size) override;
   Code replicas(std::uint64_t object, std::vector<Replica>& out) override;
+  void touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) override;
   void word_write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
                   std::uint64_t value, Ns at) override;
   void word_wait(const WordWait&) override {}
@@ -90,6 +92,8 @@ class FakeClient final : public Client {
   void report_running() override {}
   void before(CallTime& time, const char* function, std::uint64_t handle) override;
   void passed(CallTime& time, const char* function, std::uint64_t handle) override;
+  void before_import(CallTime& time, const char* function, int fd,
+                     const std::array<std::uint8_t, 64>* fabric) override;
   std::optional<Notice> next_notice() override { return std::nullopt; }
   void wake() override {}
 

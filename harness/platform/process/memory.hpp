@@ -27,8 +27,9 @@ class HostClock {
 struct AddressInfo {
   enum class Kind : std::uint8_t { host_pageable, host_pinned, memory, multicast, reserved };
   Kind kind = Kind::host_pageable;
-  int ordinal = -1;           // device as this process counts them; 0 for a native multicast
-                              // mapping (reported, torchcomms#3498); -1 for host memory
+  int ordinal = -1;           // device as this process counts them, -1 where it does not see the
+                              // owner; for any multicast mapping the profile's aperture_ordinal
+                              // (reported, torchcomms#3498); -1 for host memory
   int gpu = -1;               // machine-wide index of the owner; -1 for host and multicast
   bool native = false;        // provenance of the handle that was mapped
   std::uint32_t allowed_handle_types = 0;   // what CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES shows
@@ -102,9 +103,12 @@ class Memory {
   virtual Code unregister_host(void* address) = 0;
   virtual void used(int ordinal, std::uint64_t& bytes) = 0;   // allocated by this process
 
-  // Any address; host memory that we do not know is host_pageable.
+  // Any address. Host memory that we do not know is host_pageable; a device address whose
+  // reservation is gone is reserved, with a range of size 0.
   virtual AddressInfo resolve(std::uint64_t address) = 0;
-  // True if [address, address + size) lies in one mapping or one host block and `ordinal` may use it.
+  // True if [address, address + size) lies in one host block or in mappings that follow each other
+  // directly, and `ordinal` may read and write all of it. Of cuMemAlloc's memory only the bytes
+  // that were asked for count.
   virtual bool usable(std::uint64_t address, std::uint64_t size, int ordinal) = 0;
 
   // Moves bytes now. A multicast destination reaches exactly the replicas bound at this moment; a

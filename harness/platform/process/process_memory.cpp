@@ -21,12 +21,17 @@ ProcessMemory::ProcessMemory(Client& client, const Profile& profile, HostClock& 
       replicas_(client, files_),
       space_(profile.granularity.value) {}
 
-Code ProcessMemory::gated(const char* function, std::uint64_t handle,
-                          const std::function<Code(CallTime&, std::uint64_t& gate_handle)>& call) {
+Code ProcessMemory::gated(const char* function, std::uint64_t handle, const GatedCall& call) {
+  return gated_by([&](CallTime& time) { client_.before(time, function, handle); }, function, handle,
+                  call);
+}
+
+Code ProcessMemory::gated_by(const std::function<void(CallTime&)>& gate, const char* function,
+                             std::uint64_t handle, const GatedCall& call) {
   CallTime time;
   time.now = time.at = clock_.now();
   clock_.enter_blocking(function);
-  client_.before(time, function, handle);
+  gate(time);
   time.now = std::max(time.now, time.at);
   const Code code = call(time, handle);
   time.now = std::max(time.now, time.at);

@@ -99,8 +99,11 @@ class ProcessMemory final : public Memory {
 
   // Makes the driver call `function` to the broker: scenario gate, call, gate passed; host time
   // runs on to its end, and device work goes on meanwhile.
-  Code gated(const char* function, std::uint64_t handle,
-             const std::function<Code(CallTime&, std::uint64_t& gate_handle)>& call);
+  using GatedCall = std::function<Code(CallTime&, std::uint64_t& gate_handle)>;
+  Code gated(const char* function, std::uint64_t handle, const GatedCall& call);
+  // The same with a gate of its own kind.
+  Code gated_by(const std::function<void(CallTime&)>& gate, const char* function,
+                std::uint64_t handle, const GatedCall& call);
   // The same without a gate, for steps that are no driver call of their own.
   Code timed(const std::function<Code(CallTime&)>& call);
   // invalid_value, with one line on stderr: the real driver crashes here (hardware/README.md).
@@ -117,11 +120,12 @@ class ProcessMemory final : public Memory {
   Code complete(const std::shared_ptr<Mapping>& mapping, Code code, const Mapped& mapped);
   // Gives back what a mapping held. It is out of the table already.
   void dispose(const std::shared_ptr<Mapping>& mapping);
-  Code import(const char* function, const std::function<Code(CallTime&, HandleInfo&)>& call,
-              AppHandle& out);
+  Code import(const std::function<void(CallTime&)>& gate,
+              const std::function<Code(CallTime&, HandleInfo&)>& call, AppHandle& out);
 
   bool split(std::uint64_t address, std::uint64_t size, std::vector<Stretch>& out);
   Code visit(std::uint64_t address, std::uint64_t size, const Visit& visit);
+  void touch(const Target& target);
   Code visit_replicas(const Stretch& stretch, std::uint64_t at, const Visit& visit);
 
   Client& client_;

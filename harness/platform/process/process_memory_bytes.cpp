@@ -106,6 +106,14 @@ Code ProcessMemory::visit_replicas(const Stretch& stretch, std::uint64_t at, con
   return Code::success;
 }
 
+// What a wait saw before this store is settled before it, or it would depend on who looks first.
+void ProcessMemory::touch(const Target& target) {
+  if (target.allocation == 0) return;  // host memory has no log
+  const std::uint64_t first = target.offset / 4 * 4;
+  const std::uint64_t last = (target.offset + target.size + 3) / 4 * 4;
+  client_.touch_words(target.allocation, first, last - first);
+}
+
 Code ProcessMemory::copy_bytes(std::uint64_t destination, std::uint64_t source,
                                std::uint64_t size) {
   if (size == 0) return Code::success;
@@ -121,6 +129,7 @@ Code ProcessMemory::copy_bytes(std::uint64_t destination, std::uint64_t source,
       bytes = file + from.offset;
     }
     const Code code = visit(destination + at, from.size, [&](const Target& target) {
+      if (size <= kLongestSignal) touch(target);
       std::memmove(target.bytes, bytes + target.at, target.size);
     });
     if (code != Code::success) return code;
@@ -135,8 +144,11 @@ Code ProcessMemory::fill_bytes(std::uint64_t destination, std::uint32_t value, i
   if (destination % static_cast<std::uint64_t>(width) != 0) return Code::invalid_value;
   if (count == 0) return Code::success;
   if (count > kNever / 4) return Code::invalid_value;
-  return visit(destination, count * static_cast<std::uint64_t>(width),
-               [&](const Target& target) { repeat(target.bytes, target.size, value, width); });
+  const std::uint64_t size = count * static_cast<std::uint64_t>(width);
+  return visit(destination, size, [&](const Target& target) {
+    if (size <= kLongestSignal) touch(target);
+    repeat(target.bytes, target.size, value, width);
+  });
 }
 
 Code ProcessMemory::write_word(std::uint64_t destination, std::uint64_t value, int width, Ns at) {
@@ -144,6 +156,7 @@ Code ProcessMemory::write_word(std::uint64_t destination, std::uint64_t value, i
   if (destination % static_cast<std::uint64_t>(width) != 0) return Code::invalid_value;
   if (width == 4) value &= 0xffff'ffff;
   return visit(destination, static_cast<std::uint64_t>(width), [&](const Target& target) {
+    touch(target);
     if (width == 4)
       store<std::uint32_t>(target.bytes, value);
     else
@@ -157,7 +170,7 @@ Code ProcessMemory::write_word(std::uint64_t destination, std::uint64_t value, i
 void ProcessMemory::log_words(std::uint64_t destination, std::uint64_t size, Ns at) {
   if (size == 0 || size > kLongestSignal) return;
   visit(destination, size, [&](const Target& target) {
-    if (target.allocation == 0) return;  // host memory has no log
+    if (target.allocation == 0) return;
     // Every word that was touched, as a whole: allocations begin and end on word boundaries.
     const std::uint64_t first = target.offset / 4 * 4;
     std::byte* const word = target.bytes - (target.offset - first);

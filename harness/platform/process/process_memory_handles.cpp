@@ -3,6 +3,11 @@
 #include "harness/platform/process/process_memory.hpp"
 
 namespace symmcts::platform {
+namespace {
+
+constexpr const char* kImport = "cuMemImportFromShareableHandle";
+
+}  // namespace
 
 Code ProcessMemory::create(int ordinal, std::uint64_t size, std::uint32_t handle_types,
                            AppHandle& out) {
@@ -94,24 +99,23 @@ Code ProcessMemory::import_fd(int fd, AppHandle& out) {
   // "import bad fd": UNKNOWN; a descriptor of something else is INVALID_VALUE (measured), which the
   // broker finds out.
   if (fcntl(fd, F_GETFD) == -1) return Code::unknown;
-  return import(
-      "cuMemImportFromShareableHandle",
-      [&](CallTime& time, HandleInfo& info) { return client_.import_fd(time, fd, info); }, out);
+  return import([&](CallTime& time) { client_.before_import(time, kImport, fd, nullptr); },
+                [&](CallTime& time, HandleInfo& info) { return client_.import_fd(time, fd, info); },
+                out);
 }
 
 Code ProcessMemory::import_fabric(const std::array<std::uint8_t, 64>& bytes, AppHandle& out) {
   return import(
-      "cuMemImportFromShareableHandle",
+      [&](CallTime& time) { client_.before_import(time, kImport, -1, &bytes); },
       [&](CallTime& time, HandleInfo& info) { return client_.import_fabric(time, bytes, info); },
       out);
 }
 
-Code ProcessMemory::import(const char* function,
+Code ProcessMemory::import(const std::function<void(CallTime&)>& gate,
                            const std::function<Code(CallTime&, HandleInfo&)>& call,
                            AppHandle& out) {
   HandleInfo info;
-  // What kind of object it is, only the broker can tell before the import: the gate has no handle.
-  const Code code = gated(function, 0, [&](CallTime& time, std::uint64_t& gate_handle) {
+  const Code code = gated_by(gate, kImport, 0, [&](CallTime& time, std::uint64_t& gate_handle) {
     const Code made = call(time, info);
     gate_handle = info.handle;
     return made;
