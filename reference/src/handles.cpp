@@ -1,7 +1,5 @@
 #include "symm_mem/handles.hpp"
 
-#include <unistd.h>
-
 namespace symm_mem {
 
 PhysicalHandle& PhysicalHandle::operator=(PhysicalHandle&& other) noexcept {
@@ -16,18 +14,6 @@ PhysicalHandle& PhysicalHandle::operator=(PhysicalHandle&& other) noexcept {
 Status PhysicalHandle::release(Phase phase) {
   if (!std::exchange(held_, false)) return {};
   return check(cuMemRelease(value_), "cuMemRelease", phase);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this == &other) return *this;
-  close();
-  fd_ = std::exchange(other.fd_, -1);
-  return *this;
-}
-
-void Descriptor::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
 }
 
 MappedRange& MappedRange::operator=(MappedRange&& other) noexcept {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "symm_mem/descriptor.hpp"
 #include "symm_mem/exchange.hpp"
-#include "symm_mem/handles.hpp"
 
 namespace symm_mem {
 

@@ -42,19 +42,6 @@ std::string_view phase_name(Phase phase) {
   return "unknown";
 }
 
-std::string Error::line() const {
-  std::string line = call;
-  if (code != CUDA_SUCCESS) {
-    const char* name = nullptr;
-    if (cuGetErrorName(code, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown code";
-    line += std::string(": ") + name + " (" + std::to_string(static_cast<int>(code)) + ")";
-  }
-  if (!text.empty()) line += ": " + text;
-  line += " [phase " + std::string(phase_name(phase));
-  if (rank >= 0) line += ", rank " + std::to_string(rank);
-  return line + "]";
-}
-
 Status check(CUresult code, const char* call, Phase phase) {
   if (code == CUDA_SUCCESS) return {};
   return Error{.call = call, .code = code, .phase = phase};

@@ -70,15 +70,12 @@ Result<Descriptor> listen_at(const std::string& path, int backlog) {
   return socket;
 }
 
-Result<Descriptor> connect_to(const std::string& path, bool& retry) {
-  retry = false;
+Result<Descriptor> connect_to(const std::string& path) {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.open()) return socket_error("socket", path);
   sockaddr_un address;
   if (!fill_address(path, address)) return socket_error("connect", path);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-    // No file yet; a file that an earlier run left; more ranks at once than the backlog holds.
-    retry = errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN || errno == EINTR;
     return socket_error("connect", path);
   }
   return socket;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mailbox.hpp"
-#include "symm_mem/handles.hpp"
+#include "symm_mem/descriptor.hpp"
 #include "symm_mem/result.hpp"
 
 namespace symm_mem {
@@ -17,8 +17,9 @@ namespace symm_mem {
 // and a rank that connects finds either nothing or a socket that is listening.
 Result<Descriptor> listen_at(const std::string& path, int backlog);
 
-// Connects to `path`, without blocking: `retry` is set where the other side may come to listen yet.
-Result<Descriptor> connect_to(const std::string& path, bool& retry);
+// Connects to `path`, without blocking. It fails while nobody listens there, also when an earlier
+// run left the file.
+Result<Descriptor> connect_to(const std::string& path);
 
 // One direction of a connection, this rank sending.
 class Outgoing {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "symm_mem/descriptor.hpp"
 #include "symm_mem/exchange.hpp"
-#include "symm_mem/handles.hpp"
 #include "symm_mem/result.hpp"
 
 namespace symm_mem {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "symm_mem/descriptor.hpp"
 #include "symm_mem/result.hpp"
 
 namespace symm_mem {
@@ -35,24 +36,6 @@ class PhysicalHandle {
   CUmemGenericAllocationHandle value_ = 0;
   Provenance provenance_ = Provenance::native;
   bool held_ = false;
-};
-
-// An owned file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { close(); }
-
-  bool open() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }  // the caller owns it now
-  void close();
-
- private:
-  int fd_ = -1;
 };
 
 // Reserved address space with one physical handle mapped over all of it. Undoes what was done, in

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "symm_mem/exchange.hpp"
+#include "symm_mem/result.hpp"
+
+namespace symm_mem {
+
+// Messages over MPI, descriptors over Unix sockets. For programs that are MPI programs anyway, and
+// for ranks that mpirun or srun start. Needs no mpi.h of its user.
+
+// Initializes MPI for one thread, unless that has been done, and says which rank of MPI_COMM_WORLD
+// this is. Collective.
+Status start_mpi(int& rank, int& size);
+// Finalizes MPI if start_mpi initialized it. Collective; exchanges have been destroyed.
+Status finish_mpi();
+
+// An exchange over all ranks of MPI_COMM_WORLD, on a communicator of its own. Collective. MPI has
+// been initialized, and calls it from this thread only. `directory` is for the sockets that carry
+// descriptors, as open_unix_exchange says, the same on all ranks of a host; where it is empty the
+// root makes one under $TMPDIR's default (/tmp) and tells the others, and removes it in the end.
+//
+// A wait polls MPI, and yields the processor meanwhile. MPI does not tell of a rank's death: it
+// shows as the wait's deadline, and under mpirun as the end of the job.
+Result<std::unique_ptr<Exchange>> open_mpi_exchange(
+    const std::string& directory, std::chrono::nanoseconds startup = std::chrono::seconds(30));
+
+}  // namespace symm_mem
