@@ -1,0 +1,158 @@
+// The library itself in a process of its own, with a fake driver and a fake CUPTI: what the guard
+// stops, what it lets pass, and what is written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "harness/recorder/tests/process.hpp"
+
+// The build passes RECORDER, TRACED_PROGRAM, REAL_FOLDER, SOFTWARE_FOLDER; see CMakeLists.txt.
+namespace symmcts::recorder {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr int kBodyRan = 99;  // exit code of the real fake's cuMulticastCreate
+
+class Injection : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "symmcts-inject-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    scratch_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(scratch_); }
+
+  // Runs the program on the fake driver of `folder` with the recorder injected.
+  Ended run(const std::string& folder, std::vector<std::string> actions,
+            std::vector<std::string> environment = {}) {
+    std::vector<std::string> command = {TRACED_PROGRAM, folder + "/libcuda.so.1"};
+    command.insert(command.end(), actions.begin(), actions.end());
+    environment.push_back("CUDA_INJECTION64_PATH=" RECORDER);
+    environment.push_back("LD_LIBRARY_PATH=" + folder);
+    environment.push_back("SYMMCTS_RANK=1");
+    environment.push_back("SYMMCTS_SIZE=2");
+    environment.push_back("SYMMCTS_EVIDENCE=" + scratch_ + "/rank-%r.jsonl");
+    return run_program(command, environment, scratch_);
+  }
+
+  std::vector<std::string> evidence() const {
+    std::vector<std::string> lines;
+    std::ifstream file(scratch_ + "/rank-1.jsonl");
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+  std::string scratch_;
+};
+
+TEST_F(Injection, RealDriverWithoutPermitEndsBeforeTheCall) {
+  const Ended ended = run(REAL_FOLDER, {"memory", "multicast"});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(
+      ended.error,
+      "symm-cts recorder: refused on rank 1: cuMulticastCreate on " REAL_FOLDER
+      "/libcuda.so.1: no multicast permit: real driver, and --allow-multicast was not given\n");
+}
+
+TEST_F(Injection, EachVariableRefusesDespiteTheFlag) {
+  for (const char* variable : {"TORCH_SYMM_MEM_DISABLE_MULTICAST=1", "NCCL_NVLS_ENABLE=0",
+                               "NVSHMEM_DISABLE_NVLS=1", "SYMM_MEM_DISABLE_MULTICAST=1"}) {
+    const Ended ended = run(REAL_FOLDER, {"multicast"}, {"SYMMCTS_PERMIT=1", variable});
+    EXPECT_EQ(ended.code, 3) << variable;
+    EXPECT_THAT(ended.error, HasSubstr(variable));
+  }
+}
+
+TEST_F(Injection, TheGuardNeedsNoEvidenceFile) {
+  const Ended ended = run(REAL_FOLDER, {"multicast"}, {"SYMMCTS_EVIDENCE="});
+  EXPECT_EQ(ended.code, 3);
+}
+
+TEST_F(Injection, RealDriverWithPermitRunsTheCall) {
+  EXPECT_EQ(run(REAL_FOLDER, {"multicast"}, {"SYMMCTS_PERMIT=1"}).code, kBodyRan);
+}
+
+TEST_F(Injection, TheEnvironmentCannotMakeADriverSoftware) {
+  const Ended ended =
+      run(REAL_FOLDER, {"multicast"}, {"SYMMCTS_PLATFORM=gb200-nvl2", "SYMMCTS_EXPECT=software"});
+  EXPECT_EQ(ended.code, 3);
+}
+
+TEST_F(Injection, RealDriverThatCannotBeGuardedIsRefused) {
+  const Ended ended = run(REAL_FOLDER, {"memory"}, {"FAKE_CUPTI_HELD=1"});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.error, HasSubstr("another tool has subscribed to CUPTI: CUPTI for Other"));
+}
+
+TEST_F(Injection, WithAPermitAConflictIsOneLineAndTheProgramRunsOn) {
+  const Ended ended = run(REAL_FOLDER, {"memory"}, {"FAKE_CUPTI_HELD=1", "SYMMCTS_PERMIT=1"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.error,
+            "symm-cts recorder: this process is not watched: another tool has subscribed to CUPTI: "
+            "CUPTI for Other\n");
+  EXPECT_THAT(evidence(), ElementsAre());
+}
+
+TEST_F(Injection, OnThePlatformAConflictIsOneLineAndTheProgramRunsOn) {
+  const Ended ended = run(SOFTWARE_FOLDER, {"multicast"}, {"FAKE_CUPTI_HELD=1"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.error, HasSubstr("this process is not watched"));
+}
+
+TEST_F(Injection, AnotherCuptiVersionIsNotRead) {
+  const Ended ended = run(SOFTWARE_FOLDER, {"multicast"}, {"FAKE_CUPTI_VERSION=140000"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.error, HasSubstr("CUPTI version 140000 is not 13.x"));
+  EXPECT_EQ(run(REAL_FOLDER, {"multicast"}, {"FAKE_CUPTI_VERSION=140000"}).code, 3);
+}
+
+TEST_F(Injection, WritesEvidenceFromHeaderToFooter) {
+  const Ended ended = run(SOFTWARE_FOLDER, {"memory", "mark", "multicast"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.error, "");
+  EXPECT_THAT(
+      evidence(),
+      ElementsAre(
+          StartsWith(R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":2,)"
+                     R"("host":0,"driver":"software","driver_version":"13.0","platform":"fake",)"
+                     R"("seed":7,"clock":"virtual","devices":[{"ordinal":0,"uuid":null,)"
+                     R"("name":"Fake GPU"}],"cupti_version":130001,)"),
+          StartsWith(R"({"type":"enter","seq":1,"t":1010,"name":"cuMemCreate"})"),
+          R"({"type":"call","seq":1,"t0":1010,"t1":1020,"name":"cuMemCreate","result":0,"corr":1,)"
+          R"("args":{"handle":1,"bytes":4096,"device":0,"types":1}})",
+          R"({"type":"mark","t":1030,"what":"phase","phase":"bind"})",
+          R"({"type":"enter","seq":2,"t":1040,"name":"cuMulticastCreate"})",
+          R"({"type":"call","seq":2,"t0":1040,"t1":1050,"name":"cuMulticastCreate","result":0,)"
+          R"("corr":2,"args":{"handle":2,"bytes":0,"devices":2,"types":0}})",
+          StartsWith(R"({"type":"copy","corr":0,"kind":"DtoH","bytes":64,)"),
+          R"({"type":"footer","calls":2,"copies":1,"deterministic":true})"));
+}
+
+TEST_F(Injection, ACrashLosesNothingButTheFooter) {
+  const Ended ended = run(SOFTWARE_FOLDER, {"memory", "crash"});
+  EXPECT_EQ(ended.signal, SIGKILL);
+  const std::vector<std::string> lines = evidence();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[2], StartsWith(R"({"type":"call","seq":1,)"));
+  EXPECT_THAT(lines[2], EndsWith("}}"));
+}
+
+TEST_F(Injection, EvidenceThatCannotBeWrittenIsOneLine) {
+  std::filesystem::create_directory(scratch_ + "/rank-1.jsonl");
+  const Ended ended = run(SOFTWARE_FOLDER, {"memory"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.error, HasSubstr("cannot write " + scratch_ + "/rank-1.jsonl"));
+}
+
+}  // namespace
+}  // namespace symmcts::recorder

@@ -1,0 +1,62 @@
+#include "harness/recorder/writer.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace symmcts::recorder {
+namespace {
+
+constexpr int kMostFiles = 1000;
+
+// Opens the file if nobody else writes or has written to it; -1 with errno EBUSY where one has.
+// The lock belongs to the open file and goes with the process.
+int open_unused(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) return -1;
+  struct stat status {};
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &status) == 0 &&
+      status.st_size == 0) {
+    return descriptor;
+  }
+  ::close(descriptor);
+  errno = EBUSY;
+  return -1;
+}
+
+}  // namespace
+
+Writer::~Writer() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string Writer::open(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  owner_ = getpid();
+  for (int number = 1; number <= kMostFiles; ++number) {
+    const std::string name = number == 1 ? path : path + "." + std::to_string(number);
+    descriptor_ = open_unused(name);
+    if (descriptor_ >= 0) return name;
+    if (errno != EBUSY) break;
+  }
+  return "";
+}
+
+void Writer::append(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  if (descriptor_ < 0 || getpid() != owner_) return;
+  std::string whole(line);
+  whole += '\n';
+  std::size_t done = 0;
+  while (done < whole.size()) {
+    const ssize_t written = ::write(descriptor_, whole.data() + done, whole.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // a full disk: nothing to be done from inside a driver callback
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+}  // namespace symmcts::recorder
