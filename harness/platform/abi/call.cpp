@@ -1,0 +1,139 @@
+#include "harness/platform/abi/call.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "harness/platform/abi/cupti_link.hpp"
+
+namespace symmcts::platform::abi {
+namespace {
+
+std::atomic<std::uint32_t> last_correlation{0};
+thread_local bool inside_host_function = false;
+
+// Per-thread default streams of this thread, by context id. They live until their context ends.
+thread_local std::map<std::uint32_t, Stream> thread_streams;
+
+Stream default_stream(Runtime& runtime, const std::shared_ptr<Context>& context) {
+  Stream out;
+  out.id = runtime.streams->default_stream(context->ordinal);
+  out.context = context;
+  runtime.records.belongs(out.id, context->id);
+  return out;
+}
+
+Stream thread_stream(Runtime& runtime, const std::shared_ptr<Context>& context) {
+  const auto known = thread_streams.find(context->id);
+  if (known != thread_streams.end() && runtime.streams->known(known->second.id)) {
+    return known->second;
+  }
+  auto made = std::make_shared<Stream>();
+  made->context = context;
+  made->id = runtime.streams->create(context->ordinal, false);
+  runtime.records.belongs(made->id, context->id);
+  runtime.stream_handles.insert(made);  // so that the end of the context ends it
+  thread_streams[context->id] = *made;
+  return *made;
+}
+
+void raise(bool exit, const Function& function, const void* params, CUresult* result,
+           std::uint32_t correlation, std::uint64_t* scratch) {
+  const CuptiHooks* hooks = cupti_hooks();
+  if (hooks == nullptr || function.cbid == 0) return;
+  const auto context = current_context();
+  ApiEvent event;
+  event.exit = exit;
+  event.function = function.elf;
+  event.cbid = function.cbid;
+  event.params = params;
+  event.result = result;
+  event.context = context ? context->handle : nullptr;
+  event.context_id = context ? context->id : 0;
+  event.correlation = correlation;
+  event.scratch = scratch;
+  hooks->api(event);
+}
+
+}  // namespace
+
+CUresult Call::begin() {
+  correlation_ = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
+  runtime_ = Runtime::get();
+  if (inside_host_function && function_.admit == Admit::after_init) return CUDA_ERROR_NOT_PERMITTED;
+  nested_ = inside_host_function;
+  if (!nested_ && cupti_hooks() != nullptr) {
+    entered_ = true;
+    CUresult pending = CUDA_SUCCESS;
+    raise(false, function_, params_, &pending, correlation_, &scratch_);
+  }
+  if (runtime_ == nullptr) {
+    return function_.admit == Admit::after_init ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
+  }
+  if (!nested_) runtime_->streams->spend(function_.api);
+  return CUDA_SUCCESS;
+}
+
+CUresult Call::end(CUresult result) {
+  if (entered_) raise(true, function_, params_, &result, correlation_, &scratch_);
+  return result;
+}
+
+CUresult Call::not_modelled(Told& told) const {
+  if (!told.exchange(true)) say(std::string(function_.elf) + " is not modelled");
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult Call::not_modelled(Told& told, const char* what) const {
+  if (!told.exchange(true)) say(std::string(function_.elf) + ": " + what + " is not modelled");
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult Call::need_context(std::shared_ptr<Context>& out) const {
+  out = current_context();
+  if (!out) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!out->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  return to_result(runtime_->streams->sticky_error());
+}
+
+CUresult Call::need_stream(CUstream handle, Stream& out) const {
+  std::shared_ptr<Context> context;
+  if (const CUresult error = need_context(context); error != CUDA_SUCCESS) return error;
+  return resolve_stream(*runtime_, context, handle, function_.per_thread, out);
+}
+
+CUresult resolve_stream(Runtime& runtime, const std::shared_ptr<Context>& context, CUstream handle,
+                        bool per_thread, Stream& out) {
+  if (handle == CU_STREAM_PER_THREAD || (handle == nullptr && per_thread)) {
+    out = thread_stream(runtime, context);
+    return CUDA_SUCCESS;
+  }
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) {
+    out = default_stream(runtime, context);
+    return CUDA_SUCCESS;
+  }
+  const auto found = runtime.stream_handles.find(handle);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  out = *found;
+  return CUDA_SUCCESS;
+}
+
+std::vector<std::shared_ptr<Context>>& context_stack() {
+  thread_local std::vector<std::shared_ptr<Context>> stack;
+  return stack;
+}
+
+std::shared_ptr<Context> current_context() {
+  const auto& stack = context_stack();
+  return stack.empty() ? nullptr : stack.back();
+}
+
+std::function<void()> host_function(std::function<void()> function) {
+  return [function = std::move(function)] {
+    inside_host_function = true;
+    function();
+    inside_host_function = false;
+  };
+}
+
+}  // namespace symmcts::platform::abi

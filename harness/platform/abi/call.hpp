@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "harness/platform/abi/runtime.hpp"
+
+namespace symmcts::platform::abi {
+
+enum class Admit : std::uint8_t { always, after_init };
+
+// An exported function, as the generated code describes it.
+struct Function {
+  const char* elf;      // exported name, also the one that CUPTI callbacks carry
+  const char* api;      // name without version suffix: what profiles and scenarios speak of
+  std::uint32_t cbid;   // CUPTI's callback id; 0 where the headers have none
+  bool per_thread;      // a null stream means the thread's own default stream
+  Admit admit;
+};
+
+using Told = std::atomic<bool>;
+
+// One driver call in progress. begin() gives it a correlation id, raises the CUPTI enter callback,
+// charges the host clock and says whether the call may go on; end() raises the exit callback. The
+// functions between them answer what every call needs, in the order in which the driver reports
+// errors: not initialized, no context, bad stream.
+class Call {
+ public:
+  Call(const Function& function, const void* params) : function_(function), params_(params) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  CUresult begin();
+  CUresult end(CUresult result);
+
+  // For a function that the platform does not model: names it once on stderr.
+  CUresult not_modelled(Told& told) const;
+  // For a variant or option that it does not model: says `what` (once for each call site).
+  CUresult not_modelled(Told& told, const char* what) const;
+
+  Runtime& runtime() const { return *runtime_; }
+  std::uint32_t correlation() const { return correlation_; }
+  const Function& function() const { return function_; }
+
+  // The context that is current on this thread. INVALID_CONTEXT without one,
+  // CONTEXT_IS_DESTROYED if it has ended, a sticky error of device work if there is one.
+  CUresult need_context(std::shared_ptr<Context>& out) const;
+  // The stream that a handle means to this call: null and the two special values are default
+  // streams of the current context. Also requires a current context.
+  CUresult need_stream(CUstream handle, Stream& out) const;
+
+ private:
+  const Function& function_;
+  const void* params_;
+  Runtime* runtime_ = nullptr;
+  std::uint32_t correlation_ = 0;
+  bool entered_ = false;         // the enter callback was raised, so the exit callback is due
+  bool nested_ = false;          // within a host function, where calls are not permitted
+  std::uint64_t scratch_ = 0;    // CUPTI's correlationData, from enter to exit
+};
+
+// The whole of an exported function: `body` runs if the call is admitted.
+template <typename Body>
+CUresult run(const Function& function, const void* params, Body body) {
+  Call call(function, params);
+  CUresult result = call.begin();
+  if (result == CUDA_SUCCESS) result = body(call);
+  return call.end(result);
+}
+
+// What need_stream does once the context is known. INVALID_HANDLE for a stream that does not exist.
+CUresult resolve_stream(Runtime& runtime, const std::shared_ptr<Context>& context, CUstream handle,
+                        bool per_thread, Stream& out);
+
+// The calling thread's stack of contexts; the last one is current. Entries may be null.
+std::vector<std::shared_ptr<Context>>& context_stack();
+std::shared_ptr<Context> current_context();
+
+// Wraps a client's function for the executor: calls of the driver from inside it are refused with
+// NOT_PERMITTED (cuda.h:cuLaunchHostFunc).
+std::function<void()> host_function(std::function<void()> function);
+
+}  // namespace symmcts::platform::abi

@@ -1,0 +1,77 @@
+#include "harness/platform/abi/environment.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "harness/platform/abi/symmcts_platform.h"
+
+namespace symmcts::platform::abi {
+namespace {
+
+std::string text(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// The folder of this very libcuda.so.1, wherever it was loaded from.
+std::string library_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&symmcts_platform_abi), &info) == 0) return ".";
+  const std::string path = info.dli_fname;
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+bool exists(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
+// A number, or the default where the variable is unset or empty.
+template <typename T>
+Status number(const char* name, T& out) {
+  const std::string value = text(name);
+  if (value.empty()) return {};
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, out);
+  if (error == std::errc() && stop == end) return {};
+  return Error{std::string(name) + "=" + value + ": not a number"};
+}
+
+// A profile is a path, or the name of a file in the folder of profiles.
+std::string profile_path(const std::string& name, const std::string& folder) {
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return name;
+  std::string profiles = text("SYMMCTS_PROFILES");
+  if (profiles.empty()) profiles = folder + "/profiles";
+  if (!exists(profiles + "/" + name + ".toml")) profiles = SYMMCTS_SOURCE_PROFILES;
+  const std::string path = profiles + "/" + name + ".toml";
+  return exists(path) ? path : name;
+}
+
+}  // namespace
+
+Result<Environment> read_environment() {
+  Environment out;
+  const std::string folder = library_folder();
+  std::string profile = text("SYMMCTS_PLATFORM");
+  if (profile.empty()) profile = "gb200-nvl2";
+  out.join.profile = profile_path(profile, folder);
+  out.join.machine = text("SYMMCTS_MACHINE");
+  out.join.scenario = text("SYMMCTS_SCENARIO");
+  out.join.broker_program = text("SYMMCTS_BROKER");
+  if (out.join.broker_program.empty()) {
+    out.join.broker_program = folder + "/../bin/symmcts-broker";
+  }
+  for (const Status& status :
+       {number("SYMMCTS_HOST", out.join.host), number("SYMMCTS_SEED", out.join.seed),
+        number("OMPI_COMM_WORLD_RANK", out.join.rank), number("SYMMCTS_RANK", out.join.rank)}) {
+    if (!status) return Error{status.error()};
+  }
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) out.visible_devices = visible;
+  out.injection = text("CUDA_INJECTION64_PATH");
+  if (out.injection == "none") out.injection.clear();  // used in practice for "no library"
+  return out;
+}
+
+}  // namespace symmcts::platform::abi

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/platform/broker/client.hpp"
+#include "harness/support/result.hpp"
+
+namespace symmcts::platform::abi {
+
+// Everything that the platform takes from the process's environment, read once by cuInit.
+struct Environment {
+  JoinOptions join;
+  std::optional<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES; empty is not unset
+  std::string injection;                       // CUDA_INJECTION64_PATH; empty: none
+};
+
+// Reads it. Defaults: profile gb200-nvl2, a private broker, host 0, seed 0, the broker program and
+// the profiles beside this library. The error names the variable and its value.
+Result<Environment> read_environment();
+
+}  // namespace symmcts::platform::abi
