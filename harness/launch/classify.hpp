@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "harness/launch/request.hpp"
+#include "harness/launch/run_directory.hpp"
+#include "harness/launch/unit_result.hpp"
+
+namespace symmcts::launch {
+
+// What the supervisor itself saw while the unit ran.
+struct Seen {
+  bool reaper_lost = false;
+  bool broker_died = false;  // before the ranks had ended
+  std::string problem;       // infrastructure: a program that did not start, a flood of output
+  std::string hang;          // why the unit hangs, with each rank's phase; empty: it does not
+};
+
+// Sets `end`, `text` and `stop` of a unit whose programs have all ended, from what was seen, from
+// how they ended and from what the ranks left. Only a rank that ended cleanly and left a whole
+// evidence file with the verdict of the case counts as done: the rest is never green.
+void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& directory,
+              UnitResult& result);
+
+}  // namespace symmcts::launch

@@ -1,0 +1,97 @@
+#include "harness/launch/machine_log.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace symmcts::launch {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// The broker's record, or an empty object if there is none or it cannot be read.
+json broker_report(const Hang& hang) {
+  json report = json::parse(hang.report, nullptr, false);
+  return report.is_object() ? report : json::object();
+}
+
+std::string where_of(const json& report, int rank) {
+  if (!report.contains("ranks") || !report["ranks"].is_array()) return {};
+  for (const json& entry : report["ranks"]) {
+    if (!entry.is_object() || entry.value("rank", -1) != rank) continue;
+    return entry.contains("where") && entry["where"].is_string() ? entry["where"].get<std::string>()
+                                                                 : std::string();
+  }
+  return {};
+}
+
+json hang_record(const Hang& hang, const UnitResult& result) {
+  const json report = broker_report(hang);
+  json record = {{"type", "hang"},
+                 {"source", hang.report.empty() ? "watchdog" : "platform"},
+                 {"case", result.unit}};
+  record["ranks"] = json::array();
+  for (const RankState& state : result.ranks) {
+    const std::string reported = where_of(report, state.rank);
+    record["ranks"].push_back({{"rank", state.rank},
+                               {"phase", state.phase},
+                               {"where", state.where.empty() ? reported : state.where}});
+  }
+  record["objects"] = report.contains("objects") ? report["objects"] : json::array();
+  record["text"] = describe(hang, result.ranks);
+  return record;
+}
+
+}  // namespace
+
+const char* end_name(End end) {
+  switch (end) {
+    case End::done:
+      return "done";
+    case End::hang:
+      return "hang";
+    case End::crash:
+      return "crash";
+    case End::error:
+      return "error";
+  }
+  return "error";
+}
+
+std::string describe(const Hang& hang, const std::vector<RankState>& ranks) {
+  const json report = broker_report(hang);
+  std::string text = hang.why;
+  if (text.empty()) {
+    text = report.contains("text") && report["text"].is_string()
+               ? report["text"].get<std::string>()
+               : "no rank of the machine can move any more";
+  }
+  for (const RankState& state : ranks) {
+    std::string where = where_of(report, state.rank);
+    if (!state.where.empty()) where = state.where;
+    text += "; rank " + std::to_string(state.rank) + " in phase " +
+            (state.phase.empty() ? "start" : state.phase) +
+            (where.empty() ? "" : " (" + where + ")");
+  }
+  return text;
+}
+
+Status write_machine_log(const std::filesystem::path& file, const UnitResult& result,
+                         const Hang* hang) {
+  std::ofstream out(file, std::ios::trunc);
+  if (hang != nullptr) out << hang_record(*hang, result).dump() << '\n';
+  for (const Program& program : result.programs) {
+    if (program.rank < 0 || !program.ended || !program.exit.known) continue;
+    json record = {{"type", "exit"}, {"rank", program.rank}, {"case", result.unit}};
+    record[program.exit.signaled ? "signal" : "code"] = program.exit.value;
+    out << record.dump() << '\n';
+  }
+  json unit = {
+      {"type", "unit"}, {"case", result.unit}, {"ids", result.ids}, {"end", end_name(result.end)}};
+  if (!result.text.empty()) unit["text"] = result.text;
+  out << unit.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  out.close();
+  if (!out) return Error{"cannot write " + file.string()};
+  return {};
+}
+
+}  // namespace symmcts::launch

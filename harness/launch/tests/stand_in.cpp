@@ -1,0 +1,127 @@
+// A stand-in for symmcts-rank and symmcts-broker that misbehaves on request, for the tests of the
+// supervisor. Needs no CUDA and no MPI; mpirun starts it as well as fork does.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string option(int argc, char** argv, const std::string& name) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (argv[i] == name) return argv[i + 1];
+  }
+  return {};
+}
+
+[[noreturn]] void wait_forever() {
+  while (true) pause();
+}
+
+int serve(const std::string& socket_path) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, socket_path.c_str(), sizeof(address.sun_path) - 1);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 || listen(fd, 8) != 0) {
+    std::perror("stand-in broker");
+    return 1;
+  }
+  wait_forever();
+}
+
+class Rank {
+ public:
+  Rank() : fd_(open(variable("SYMMCTS_EVIDENCE").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600)) {}
+  void line(const std::string& text) { (void)!write(fd_, (text + "\n").c_str(), text.size() + 1); }
+  void phase(const std::string& name) {
+    line(R"({"type":"mark","t":2,"what":"phase","phase":")" + name + "\"}");
+  }
+  void header(int rank) {
+    line(R"({"type":"header","schema":"symm-cts/evidence/1","rank":)" + std::to_string(rank) +
+         R"(,"world":2,"host":0,"driver":"software","driver_version":13000,"platform":"x",)"
+         R"("seed":0,"clock":"virtual","devices":[],"cupti_version":0,"recorder":"test"})");
+  }
+  void verdict(const std::string& unit) {
+    line(R"({"type":"mark","t":3,"what":"case-end","case":")" + unit + R"(","ids":["SM-DATA-1"]})");
+  }
+  void footer() { line(R"({"type":"footer","calls":0,"copies":0,"deterministic":true})"); }
+
+ private:
+  int fd_;
+};
+
+// A process that has left its parent and its session, as a daemon does.
+void leave_a_daemon() {
+  if (fork() != 0) return;
+  setsid();
+  if (fork() != 0) _exit(0);
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+  wait_forever();
+}
+
+int misbehave(const std::string& unit, int rank) {
+  const std::string how = unit.substr(unit.find('.') + 1);
+  const bool odd = rank == 1;  // most faults are those of rank 1 alone
+  if (how == "Missing" && odd) return 0;
+  Rank out;
+  out.header(rank);
+  out.phase("import");
+  if (how == "Refuse" && odd) {
+    std::fprintf(stderr, "real driver found, the platform was expected\n");
+    return 3;
+  }
+  if (how == "ExitSeven" && odd) return 7;
+  if (how == "Crash" && odd) {
+    signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would turn it into an exit code
+    raise(SIGSEGV);
+  }
+  if (how == "Killed" && odd) raise(SIGKILL);
+  if (how == "Hang" || how == "Stubborn" || how == "Deadlock" || (how == "Crash" && !odd)) {
+    if (how == "Stubborn") signal(SIGTERM, SIG_IGN);
+    out.line(R"({"type":"enter","seq":1,"t":2,"name":"cuMulticastBindMem"})");
+    if (how == "Deadlock" && odd) {
+      const std::string file = variable("SYMMCTS_RUN_DIR") + "/report.jsonl";
+      const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+      const std::string report =
+          R"({"type":"hang","source":"platform","ranks":[{"rank":0,"where":"exchange"}],)"
+          R"("objects":[{"creator":"rank 0","devices":2,"missing":["gpu 1"],"empty":false}],)"
+          R"("text":"nothing can move"})"
+          "\n";
+      (void)!write(fd, report.data(), report.size());
+    }
+    leave_a_daemon();
+    wait_forever();
+  }
+  if (how == "Flood" && odd) {
+    const std::string noise(65536, 'x');
+    while (true) (void)!write(2, noise.data(), noise.size());
+  }
+  if (how == "Daemon") leave_a_daemon();
+  if (how == "Garbage" && odd) out.line("\x01\x02 not evidence");
+  if (how != "NoVerdict" || !odd) out.verdict(unit);
+  if (how != "NoFooter" || !odd) out.footer();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string socket_path = option(argc, argv, "--socket");
+  if (!socket_path.empty()) return serve(socket_path);
+  const std::string rank = variable("SYMMCTS_RANK").empty() ? variable("OMPI_COMM_WORLD_RANK")
+                                                            : variable("SYMMCTS_RANK");
+  return misbehave(option(argc, argv, "--unit"), std::atoi(rank.c_str()));
+}

@@ -1,0 +1,264 @@
+#include "harness/launch/unit.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "harness/launch/classify.hpp"
+#include "harness/launch/collector.hpp"
+#include "harness/launch/commands.hpp"
+#include "harness/launch/machine_log.hpp"
+#include "harness/launch/reaper.hpp"
+#include "harness/launch/watchdog.hpp"
+#include "harness/permit/host_driver.hpp"
+
+namespace symmcts::launch {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{20};     // how often files are looked at
+constexpr milliseconds kSettle{200};  // for exits that are on their way to be reported
+constexpr milliseconds kBrokerStart{20'000};
+constexpr int kDirectoryTries = 5;  // names that somebody else may have taken
+
+class UnitRun {
+ public:
+  UnitRun(const UnitRequest& request, const Variables& host)
+      : request_(request), directory_(RunDirectory::choose(scratch_base(host))) {
+    result_.unit = request.unit;
+    result_.ids = request.ids;
+    environment_of_ = &host;
+  }
+
+  UnitResult run() {
+    if (prepare()) {
+      if (start_broker()) {
+        for (const std::size_t command : commands_.launched) reaper_->spawn(command);
+        watch();
+      }
+      end_broker();
+      reaper_->kill_all();
+      seen_.reaper_lost |= reaper_->lost();
+      if (states_.empty()) states_ = read_states();
+      result_.ranks = states_;
+      if (hang_) seen_.hang = describe(*hang_, states_);
+      classify(seen_, request_, directory_, result_);
+      const bool hung = result_.end == End::hang;
+      fail_if(collect(request_, directory_, environment_, hung ? &*hang_ : nullptr, result_));
+      fail_if(reaper_->finish());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void fail_if(const Status& status) {
+    if (status) return;
+    result_.end = End::error;
+    result_.text = status.error();
+  }
+
+  bool prepare() {
+    const std::string real = find_real_driver_on_host().value_or("");
+    std::string error;
+    for (int i = 0; i < kDirectoryTries && !reaper_; ++i) {
+      if (i > 0) directory_ = RunDirectory::choose(scratch_base(*environment_of_));
+      environment_ = child_environment(*environment_of_, request_, directory_, real);
+      commands_ = unit_commands(request_, directory_, environment_.common);
+      auto started = Reaper::start(directory_, commands_.all);
+      if (started) {
+        reaper_ = std::move(started.value());
+      } else {
+        error = started.error();
+      }
+    }
+    if (!reaper_) {
+      fail_if(Error{error});
+      return false;
+    }
+    for (const Command& command : commands_.all) {
+      Program program;
+      program.name = command.name;
+      result_.programs.push_back(program);
+    }
+    if (request_.launcher == Launcher::fork) {
+      for (std::size_t rank = 0; rank < commands_.launched.size(); ++rank) {
+        result_.programs[commands_.launched[rank]].rank = static_cast<int>(rank);
+      }
+    }
+    return true;
+  }
+
+  // Takes in reports for at most `patience`: returns after the first one that came.
+  void pump(milliseconds patience) {
+    for (auto report = reaper_->wait(patience); report; report = reaper_->wait(milliseconds(0))) {
+      if (report->kind != Report::spawned && report->kind != Report::exited) continue;
+      Program& program = result_.programs[static_cast<std::size_t>(report->command)];
+      moved_ = true;
+      if (report->kind == Report::spawned && report->value > 0) {
+        program.pid = report->value;
+        continue;
+      }
+      program.ended = true;
+      if (report->kind == Report::spawned) {
+        seen_.problem = "cannot start " + program.name + " (" +
+                        commands_.all[static_cast<std::size_t>(report->command)].argv[0] +
+                        "): " + std::strerror(-report->value);
+        continue;
+      }
+      program.exit.known = !ending_;
+      program.exit.signaled = WIFSIGNALED(report->value);
+      program.exit.value =
+          program.exit.signaled ? WTERMSIG(report->value) : WEXITSTATUS(report->value);
+    }
+  }
+
+  void pump_until(Clock::time_point deadline) {
+    while (Clock::now() < deadline && !reaper_->lost()) pump(kTick);
+  }
+
+  bool broker_ended() const {
+    return commands_.broker && result_.programs[*commands_.broker].ended;
+  }
+
+  bool all_ended() const {
+    return std::all_of(commands_.launched.begin(), commands_.launched.end(),
+                       [&](std::size_t i) { return result_.programs[i].ended; });
+  }
+
+  bool something_failed() const {
+    if (!seen_.problem.empty() || broker_ended()) return true;
+    return std::any_of(commands_.launched.begin(), commands_.launched.end(), [&](std::size_t i) {
+      return result_.programs[i].ended && !result_.programs[i].exit.clean();
+    });
+  }
+
+  bool start_broker() {
+    if (!commands_.broker) return true;
+    reaper_->spawn(*commands_.broker);
+    const auto deadline = Clock::now() + std::min(kBrokerStart, request_.patience.total);
+    std::error_code error;
+    while (!std::filesystem::exists(directory_.socket(), error)) {
+      pump(milliseconds(1));
+      if (reaper_->lost()) return false;
+      if (broker_ended()) {
+        seen_.broker_died = true;
+        return false;
+      }
+      if (Clock::now() >= deadline) {
+        seen_.problem = "the broker made no socket in time";
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void watch() {
+    std::vector<std::filesystem::path> files{directory_.report()};
+    for (const Seat& seat : request_.seats) files.push_back(raw_evidence(directory_, seat.rank));
+    Watchdog watchdog(request_.patience, files, Clock::now());
+    std::optional<Clock::time_point> give_up;
+    while (!all_ended()) {
+      pump(kTick);
+      if (reaper_->lost()) return;
+      const auto now = Clock::now();
+      if (std::exchange(moved_, false)) watchdog.touch(now);
+      if (something_failed()) {
+        if (broker_ended()) seen_.broker_died = true;
+        if (!give_up) give_up = now + request_.patience.survivors;
+        if (now >= *give_up) return end_politely();
+        continue;
+      }
+      if (flooded()) return end_politely();
+      if (const std::string report = broker_report(); !report.empty()) {
+        // A dead rank can be what the others wait for: then it is a crash, not a hang.
+        pump_until(Clock::now() + kSettle);
+        if (something_failed() || all_ended()) continue;
+        hang_ = Hang{report, {}};
+        reaper_->kill_all();
+        return;
+      }
+      if (const std::string why = watchdog.look(now); !why.empty()) {
+        hang_ = Hang{{}, why};
+        states_ = read_states();
+        return end_politely();
+      }
+    }
+    // The broker may have died of the same cause, unseen so far.
+    if (something_failed()) pump_until(Clock::now() + kSettle);
+    seen_.broker_died |= broker_ended();
+  }
+
+  // The first whole line of the broker's deadlock report.
+  std::string broker_report() const {
+    if (size_of(directory_.report()) == 0) return {};
+    std::ifstream in(directory_.report());
+    std::string line;
+    return std::getline(in, line) && !in.eof() ? line : std::string();
+  }
+
+  bool flooded() {
+    for (const Command& command : commands_.all) {
+      if (std::max(size_of(command.out), size_of(command.err)) <= request_.patience.output_limit) {
+        continue;
+      }
+      seen_.problem = command.name + " printed more than " +
+                      std::to_string(request_.patience.output_limit) + " bytes";
+      return true;
+    }
+    return false;
+  }
+
+  // SIGTERM, a grace, SIGKILL. How a program ends from here on is our doing.
+  void end_politely() {
+    ending_ = true;
+    reaper_->terminate();
+    const auto deadline = Clock::now() + request_.patience.terminate;
+    while (!all_ended() && Clock::now() < deadline && !reaper_->lost()) pump(kTick);
+    reaper_->kill_all();
+  }
+
+  // The broker was told to stay until it is told to end.
+  void end_broker() {
+    if (!commands_.broker || broker_ended() || reaper_->lost() || ending_ || hang_) return;
+    ending_ = true;
+    reaper_->terminate();
+    const auto deadline = Clock::now() + request_.patience.terminate;
+    while (!broker_ended() && Clock::now() < deadline && !reaper_->lost()) pump(kTick);
+  }
+
+  std::vector<RankState> read_states() const {
+    std::vector<RankState> states;
+    for (const Seat& seat : request_.seats) {
+      states.push_back(
+          read_rank_state(raw_evidence(directory_, seat.rank), seat.rank, request_.unit));
+    }
+    return states;
+  }
+
+  const UnitRequest& request_;
+  const Variables* environment_of_ = nullptr;
+  RunDirectory directory_;
+  ChildEnvironment environment_;
+  UnitCommands commands_;
+  std::unique_ptr<Reaper> reaper_;
+  UnitResult result_;
+  Seen seen_;
+  std::optional<Hang> hang_;
+  std::vector<RankState> states_;
+  bool ending_ = false;  // what ends now ends because we say so
+  bool moved_ = false;
+};
+
+}  // namespace
+
+UnitResult run_unit(const UnitRequest& request, const Variables& host) {
+  return UnitRun(request, host).run();
+}
+
+}  // namespace symmcts::launch

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/launch/command.hpp"
+#include "harness/launch/rank_state.hpp"
+
+namespace symmcts::launch {
+
+// How a unit ended. Only `done` says that every rank gave its verdict; the verdicts themselves are
+// in the evidence.
+enum class End { done, hang, crash, error };
+const char* end_name(End end);
+
+// One program of the unit and how it ended.
+struct Program {
+  std::string name;
+  int rank = -1;  // -1: broker or launcher
+  int pid = -1;
+  bool ended = false;
+  Exit exit;
+};
+
+struct UnitResult {
+  std::string unit;
+  std::vector<std::string> ids;
+  End end = End::error;
+  std::string text;  // why, in one line; empty for `done`
+  // Somebody outside interfered (killed a rank, the broker, the reaper): what follows would prove
+  // nothing, so the run ends here.
+  bool stop = false;
+  std::vector<RankState> ranks;
+  std::vector<Program> programs;
+};
+
+}  // namespace symmcts::launch
