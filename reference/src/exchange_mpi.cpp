@@ -103,7 +103,7 @@ class MpiCarrier final : public Carrier {
     const Status status = check_mpi(MPI_Isend(bytes->data(), static_cast<int>(bytes->size()),
                                               MPI_BYTE, to, kTag, communicator_, &request),
                                     "MPI_Isend");
-    if (!status) return {ExchangeResult::End::failed, to, status.error().line()};
+    if (!status) return {ExchangeResult::End::failed, to, status.error().text};
     sending_.push_back({std::move(bytes), request});
     (void)test_sends();
     return {};
@@ -117,7 +117,7 @@ class MpiCarrier final : public Carrier {
     while (true) {
       (void)test_sends();
       Status status = receive_all(arrived);
-      if (!status) return {ExchangeResult::End::failed, from, status.error().line()};
+      if (!status) return {ExchangeResult::End::failed, from, status.error().text};
       if (!arrived.empty()) return {};
       // Descriptors, the watched descriptor, and the end of a rank of this host.
       const ExchangeResult result = sockets_->turn(from, watched, pause, arrived);

@@ -22,7 +22,10 @@ struct ExchangeResult {
 };
 
 // Sees each message leave and each wait begin and end, and lets a tool carry eight bytes of its own
-// with every message. Optional; an exchange without an observer sends zeros.
+// with every message. Optional; an exchange without an observer sends zeros. A message that comes
+// before anybody asks for it is taken in with the value 0, and leaves again, to be taken in with
+// its own value, when it is asked for: so what the observer learns, and when, does not depend on
+// which message happened to arrive first.
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
