@@ -21,6 +21,11 @@ std::uint64_t scale_up(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
 
 Timeline::Timeline(const Profile& profile) : profile_(profile) {}
 
+Timeline::~Timeline() {
+  // Each operation owns the next: a long queue must not be destroyed by recursion.
+  for (const auto& [id, op] : open_) op->dependents.clear();
+}
+
 void Timeline::add_stream(std::uint32_t stream, int device, bool legacy, bool non_blocking) {
   streams_[stream] = Stream{device, legacy, non_blocking, nullptr};
 }

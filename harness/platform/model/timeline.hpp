@@ -37,6 +37,9 @@ class Timeline {
  public:
   // `profile` must outlive the timeline.
   explicit Timeline(const Profile& profile);
+  ~Timeline();
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
 
   // `legacy`: the default stream of `device`, which orders itself against every stream of the
   // device that is not `non_blocking` (CUDA's legacy default stream). At most one a device.

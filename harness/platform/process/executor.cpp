@@ -1,0 +1,172 @@
+#include "harness/platform/process/executor.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace symmcts::platform {
+namespace {
+
+void say(const std::string& text) {
+  const std::string line = "symm-cts platform: " + text + "\n";
+  // Straight to the descriptor: one write, so that lines of several ranks do not mix.
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
+Executor::Executor(Client& client, const Profile& profile)
+    : client_(client), pid_(::getpid()), timeline_(profile) {
+  event_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::lock_guard lock(mutex_);
+  thread_ = std::make_unique<std::thread>([this] { run(); });
+  thread_id_ = thread_->get_id();
+}
+
+Executor::~Executor() {
+  if (::getpid() != pid_) {
+    [[maybe_unused]] std::thread* gone = thread_.release();
+    return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  client_.wake();
+  thread_->join();
+  if (event_fd_ >= 0) ::close(event_fd_);
+}
+
+void Executor::run() {
+  std::unique_lock lock(mutex_);
+  while (!quit_) {
+    satisfy_waiters();
+    if (runnable()) {
+      if (reported_) {
+        client_.report_running();
+        reported_ = false;
+      }
+      step(lock);
+      continue;
+    }
+    changed_.notify_all();
+    if (blocked() && !reported_ && client_.deterministic()) report_stuck();
+    sleeping_ = true;
+    lock.unlock();
+    const std::optional<Notice> notice = client_.next_notice();
+    lock.lock();
+    sleeping_ = false;
+    if (notice) take(*notice);
+  }
+}
+
+bool Executor::blocked() const {
+  // A poll that can be answered and an exchange whose deadline has passed are about to go on.
+  return !waiters_.empty() || calls_ > 0 || (exchanging_ && !deadline_passed_) ||
+         (polls_ > 0 && !settled(poll_until_));
+}
+
+bool Executor::runnable() const {
+  const Ns next = timeline_.next();
+  if (next == kNever) return false;
+  if (!client_.deterministic()) return true;
+  if (granted_ && next <= *granted_) return true;
+  if (next >= timeline_.earliest_wait()) return false;
+  // At the host's own time more can still be enqueued, so only what is before it is certain.
+  return next < now() || !waiters_.empty();
+}
+
+void Executor::step(std::unique_lock<std::mutex>& lock) {
+  const auto happening = timeline_.step();
+  if (!happening) return;
+  if (happening->kind == Happening::Kind::wait_ready) return reach(*happening);
+  const OpPtr op = happening->op;
+  const auto found = effects_.find(op->id);
+  if (found == effects_.end()) return;
+  const Effect effect = std::move(found->second);
+  effects_.erase(found);
+  busy_ = true;
+  in_host_function_ = op->kind == OpKind::host_function;
+  lock.unlock();
+  effect(*op);
+  lock.lock();
+  busy_ = in_host_function_ = false;
+}
+
+void Executor::reach(const Happening& happening) {
+  const auto found = waits_.find(happening.op->id);
+  if (found == waits_.end()) return;
+  WordWait wait = found->second;
+  waits_.erase(found);
+  wait.id = happening.op->id;
+  wait.ready = happening.at;
+  reached_[wait.id] = happening.op;
+  client_.word_wait(wait);
+}
+
+void Executor::satisfy_waiters() {
+  bool any = false;
+  for (auto it = waiters_.begin(); it != waiters_.end();) {
+    Waiter& waiter = **it;
+    if (!std::all_of(waiter.ops.begin(), waiter.ops.end(), op_done)) {
+      ++it;
+      continue;
+    }
+    for (const OpPtr& op : waiter.ops) join_clock(op->end);
+    waiter.done = any = true;
+    it = waiters_.erase(it);
+  }
+  if (!any) return;
+  host_moves();
+  changed_.notify_all();
+}
+
+void Executor::report_stuck() {
+  Stuck stuck;
+  stuck.next_event = timeline_.next();
+  if (polls_ > 0) stuck.next_event = std::min(stuck.next_event, poll_until_);
+  stuck.deadline = exchanging_ ? deadline_ : kNever;
+  stuck.where = where_;
+  stuck.in_call = calls_ > 0;
+  client_.report_stuck(stuck);
+  reported_ = true;
+}
+
+void Executor::pass_deadline(Ns at) {
+  join_clock(at);
+  deadline_passed_ = true;
+  deadline_ = kNever;
+  host_moves();
+  [[maybe_unused]] const int written = ::eventfd_write(event_fd_, 1);
+}
+
+void Executor::take(const Notice& notice) {
+  switch (notice.kind) {
+    case Notice::Kind::word_done: {
+      reported_ = false;
+      const auto found = reached_.find(notice.id);
+      if (found == reached_.end()) return;
+      timeline_.resolve(found->second, notice.at);
+      reached_.erase(found);
+      return;
+    }
+    case Notice::Kind::granted:
+      reported_ = false;
+      if (blocked()) granted_ = std::max(granted_.value_or(0), notice.at);
+      return;
+    case Notice::Kind::deadline:
+      reported_ = false;
+      if (exchanging_) pass_deadline(notice.at);
+      return;
+    case Notice::Kind::deadlock:
+      say(notice.text);
+      return;
+    case Notice::Kind::broker_gone:
+      say("the machine's broker is gone; this rank ends");
+      std::_Exit(3);
+  }
+}
+
+}  // namespace symmcts::platform

@@ -1,0 +1,161 @@
+// What streams do: copies, fills, words and host functions.
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "harness/platform/process/process_streams.hpp"
+
+namespace symmcts::platform {
+namespace {
+
+constexpr std::uint64_t kLongestSignal = 16;  // bytes; such copies may carry a flag (design 5)
+
+std::uint64_t address_of(const void* host) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+}
+
+}  // namespace
+
+// After an error of device work nothing moves any more, as in a context that has faulted; the queue
+// still runs empty, so that nobody waits for ever.
+Code ProcessStreams::moved(Code code) {
+  if (code != Code::success) fail(code);
+  return code;
+}
+
+void ProcessStreams::show(CopyRecord record, const Op& op) {
+  record.start = op.start;
+  record.end = op.end;
+  if (sink_ != nullptr) sink_->on_copy(record);
+}
+
+Code ProcessStreams::copy(StreamId stream, std::uint64_t destination, std::uint64_t source,
+                          std::uint64_t bytes, std::uint32_t correlation, bool async) {
+  int ordinal = 0;
+  if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
+  if (bytes == 0) return Code::success;
+  const CopyPlan plan =
+      plan_copy(profile_, memory_->resolve(destination), memory_->resolve(source), bytes, ordinal);
+  const CopyRule& rule = profile_.rule(plan.copy_class);
+  CopyRecord record;
+  record.kind = plan.kind;
+  record.source_kind = plan.source_kind;
+  record.destination_kind = plan.destination_kind;
+  record.async = async;
+  record.bytes = bytes;
+  record.device = ordinal;
+  record.source_device = plan.source_device;
+  record.destination_device = plan.destination_device;
+  record.context = static_cast<std::uint32_t>(ordinal + 1);
+  record.stream = stream;
+  record.correlation = correlation;
+  record.channel_type = static_cast<std::uint32_t>(rule.channel_type.value);
+  {
+    std::lock_guard lock(mutex_);
+    record.channel = channels_.id(rule, ordinal, stream);
+  }
+  // The driver has read pageable memory when the call returns: the caller may reuse it.
+  std::shared_ptr<std::byte[]> staged;
+  if (plan.source_kind == MemoryKind::pageable) {
+    staged = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    std::memcpy(staged.get(), reinterpret_cast<const void*>(source), bytes);
+    source = address_of(staged.get());
+  }
+  const OpPtr op =
+      executor_.add([&](Timeline& timeline,
+                        Ns now) { return timeline.copy(stream, now, plan.copy_class, bytes); },
+                    [=, this, staged = std::move(staged)](const Op& done) {
+                      if (sticky_error() != Code::success) return;
+                      if (moved(memory_->copy_bytes(destination, source, bytes)) != Code::success)
+                        return;
+                      if (bytes <= kLongestSignal) memory_->log_words(destination, bytes, done.end);
+                      show(record, done);
+                    });
+  // Downloads to pageable memory return when they are done, whatever form of the call was used.
+  if (plan.destination_kind == MemoryKind::pageable) {
+    executor_.wait_for({op}, "copy to pageable memory");
+    return sticky_error();
+  }
+  return Code::success;
+}
+
+Code ProcessStreams::fill(StreamId stream, std::uint64_t destination, std::uint32_t value,
+                          int width, std::uint64_t count, std::uint32_t correlation, bool async) {
+  int ordinal = 0;
+  if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
+  if (count == 0) return Code::success;
+  // A fill runs where local copies run (inferred: both ride the compute channel).
+  const CopyRule& rule = profile_.rule(CopyClass::dtod);
+  FillRecord record;
+  record.bytes = count * static_cast<std::uint64_t>(width);
+  record.value = value;
+  record.device = ordinal;
+  record.context = static_cast<std::uint32_t>(ordinal + 1);
+  record.stream = stream;
+  record.correlation = correlation;
+  record.channel_type = static_cast<std::uint32_t>(rule.channel_type.value);
+  record.async = async;
+  {
+    std::lock_guard lock(mutex_);
+    record.channel = channels_.id(rule, ordinal, stream);
+  }
+  executor_.add([&](Timeline& timeline,
+                    Ns now) { return timeline.copy(stream, now, CopyClass::dtod, record.bytes); },
+                [=, this](const Op& done) {
+                  if (sticky_error() != Code::success) return;
+                  if (moved(memory_->fill_bytes(destination, value, width, count)) != Code::success)
+                    return;
+                  if (record.bytes <= kLongestSignal) {
+                    memory_->log_words(destination, record.bytes, done.end);
+                  }
+                  FillRecord shown = record;
+                  shown.start = done.start;
+                  shown.end = done.end;
+                  if (sink_ != nullptr) sink_->on_fill(shown);
+                });
+  return Code::success;
+}
+
+Code ProcessStreams::write_value(StreamId stream, std::uint64_t address, std::uint64_t value,
+                                 int width) {
+  int ordinal = 0;
+  if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
+  executor_.add([&](Timeline& timeline, Ns now) { return timeline.write_word(stream, now); },
+                [=, this](const Op& done) {
+                  if (sticky_error() != Code::success) return;
+                  moved(memory_->write_word(address, value, width, done.end));
+                });
+  return Code::success;
+}
+
+Code ProcessStreams::wait_value(StreamId stream, std::uint64_t address, std::uint64_t value,
+                                int width, WordTest test) {
+  int ordinal = 0;
+  if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
+  const AddressInfo place = memory_->resolve(address);
+  // A wait is a read: undefined on a multicast mapping (A13.2), so refused. Words in host memory
+  // change without our seeing it: not modelled.
+  if (place.kind == AddressInfo::Kind::multicast) return Code::invalid_value;
+  if (place.kind == AddressInfo::Kind::reserved) return Code::invalid_value;
+  if (place.kind != AddressInfo::Kind::memory) return Code::not_supported;
+  WordWait wait;
+  wait.allocation = place.object;
+  wait.offset = place.offset;
+  wait.width = static_cast<std::uint8_t>(width);
+  wait.test = test;
+  wait.value = value;
+  executor_.add_wait([&](Timeline& timeline, Ns now) { return timeline.wait_word(stream, now); },
+                     wait);
+  return Code::success;
+}
+
+Code ProcessStreams::host_function(StreamId stream, std::function<void()> function) {
+  int ordinal = 0;
+  if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
+  executor_.add([&](Timeline& timeline, Ns now) { return timeline.host_function(stream, now); },
+                [function = std::move(function)](const Op&) { function(); });
+  return Code::success;
+}
+
+}  // namespace symmcts::platform
