@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/platform/broker/deadlock_report.hpp"
+#include "harness/platform/broker/machine_page.hpp"
+#include "harness/platform/broker/packet_socket.hpp"
+#include "harness/platform/broker/protocol.hpp"
+#include "harness/platform/broker/wire.hpp"
+#include "harness/platform/model/hold_gates.hpp"
+#include "harness/platform/model/machine.hpp"
+#include "harness/platform/model/quiescence.hpp"
+#include "harness/platform/model/scenario.hpp"
+#include "harness/platform/model/word_log.hpp"
+
+namespace symmcts::platform {
+
+// What the broker's state needs from whoever owns the sockets.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  // Queues a packet for a client, with `fd` if there is one. Never blocks.
+  virtual void send(ClientId client, Bytes packet, UniqueFd fd) = 0;
+  // A fresh descriptor that stands for `id` until its last copy is closed, which ends in a call of
+  // BrokerState::descriptor_closed. Empty when the system has none left.
+  virtual UniqueFd open_descriptor(std::uint64_t id) = 0;
+  virtual std::optional<std::uint64_t> find_descriptor(int fd) = 0;
+  virtual void deadlocked(const DeadlockReport& report) = 0;
+};
+
+// One virtual machine as its broker runs it: decodes requests, asks the model, keeps the calls that
+// have to wait, and moves the machine when everybody waits. Knows no sockets. Not thread safe.
+class BrokerState {
+ public:
+  struct Setup {
+    Profile profile;
+    std::string profile_text;
+    Scenario scenario;
+    std::uint64_t seed = 0;
+    int expected_clients = 0;
+  };
+  BrokerState(Setup setup, PublishedPage page, Outlet& outlet);
+
+  // A client's hello. On refusal `error` says why, and nothing has changed.
+  std::optional<ClientId> attach(const Packet& hello, Bytes& reply, std::string& error);
+  int page_fd() const { return page_.read_only_fd(); }
+  // Any later packet. False if it is none that a client of this version sends.
+  bool handle(ClientId client, Packet packet);
+  void detach(ClientId client);
+  void descriptor_closed(std::uint64_t id);
+
+  // Answers the calls whose wait is over and, when nobody else can move, moves the machine. Call
+  // after each round of packets.
+  void advance();
+  bool only_lost_messages() const { return quiescence_.only_lost_messages(); }
+  void write_off_messages() { quiescence_.write_off(); }
+  int attached() const { return attached_; }
+
+ private:
+  struct Answer {
+    Code code = Code::success;
+    Ns at = 0;
+    Bytes fields;
+    UniqueFd fd;
+  };
+  // A request that waits: asked again whenever something may have changed.
+  struct Parked {
+    ClientId client = 0;
+    std::uint32_t request = 0;
+    std::uint64_t handle = 0;  // of a multicast object; 0 for a hold
+    std::function<std::optional<Answer>()> attempt;
+  };
+  struct Request {
+    ClientId client = 0;
+    std::uint32_t id = 0;
+    WireReader& fields;
+    UniqueFd& fd;
+  };
+
+  // False if `op` is none of theirs.
+  bool handle_memory(Op op, Request& request);
+  bool handle_multicast(Op op, Request& request);
+  bool handle_order(Op op, Request& request);
+  bool handle_words(Op op, Request& request);
+  bool handle_holds(Op op, Request& request);
+
+  Answer handle_answer(Code code, const HandleInfo& info) const;
+  Answer export_descriptor(Request& request);
+  Answer replicas(Request& request);
+  void reply(const Request& request, Answer answer) {
+    reply(request.client, request.id, std::move(answer));
+  }
+  void reply(ClientId client, std::uint32_t request, Answer answer);
+  void reply_or_park(const Request& request, std::uint64_t handle,
+                     std::function<std::optional<Answer>()> attempt);
+  void retry_parked();
+  void notice(ClientId client, Notice::Kind kind, std::uint64_t id, Ns at,
+              const std::string& text = {});
+  void unstick(ClientId client, Notice::Kind kind, std::uint64_t id, Ns at);
+  void words_done(const std::vector<WordLog::Done>& done);
+  void becomes_unmanaged();
+  void forget_freed();
+  void report_deadlock();
+
+  Setup setup_;
+  PublishedPage page_;
+  Outlet& outlet_;
+  Machine machine_;
+  WordLog words_;
+  Quiescence quiescence_;
+  HoldGates gates_;
+  std::vector<ClientId> clients_;
+  std::vector<Parked> parked_;
+  int attached_ = 0;
+};
+
+}  // namespace symmcts::platform

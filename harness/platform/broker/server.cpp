@@ -1,0 +1,278 @@
+#include "harness/platform/broker/server.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace symmcts::platform {
+namespace {
+
+// How long only messages that may have died with a client keep the machine from moving.
+constexpr int kLostMessagesMs = 200;
+// How soon a broker that wants to end tries again while somebody holds the socket's lock.
+constexpr int kRetryEndMs = 10;
+// How long a broker that a client started waits for it.
+constexpr int kNoClientMs = 30'000;
+// What a client may leave unread before it counts as broken.
+constexpr std::size_t kMostUnread = 64U << 20;
+
+void complain(const std::string& who, const std::string& what) {
+  std::fprintf(stderr, "symmcts-broker: %s %s: dropped\n", who.c_str(), what.c_str());
+}
+
+std::string name_of(const std::optional<ClientId>& client) {
+  return client ? "rank " + std::to_string(rank_of(*client)) : std::string("a client");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::make(Options options, BrokerState::Setup setup) {
+  auto page = PublishedPage::make();
+  if (!page) return Error{page.error()};
+  std::unique_ptr<Server> server(
+      new Server(std::move(options), std::move(setup), std::move(page.value())));
+  if (const Status started = server->start(); !started) return Error{started.error()};
+  return server;
+}
+
+Server::Server(Options options, BrokerState::Setup setup, PublishedPage page)
+    : options_(std::move(options)), state_(std::move(setup), std::move(page), *this) {}
+
+Server::~Server() = default;
+
+Status Server::start() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ends, signal);
+  signals_.reset(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  bool ok = signals_ && epoll_ && watch(signals_.get(), Watch::signal, EPOLLIN);
+  if (options_.listening) {
+    const int fd = options_.listening->fd();
+    ok = ok && ::fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && watch(fd, Watch::listening, EPOLLIN);
+  }
+  if (!ok) return Error{std::string("cannot watch sockets: ") + std::strerror(errno)};
+  if (options_.client) add_connection(std::move(options_.client));
+  return {};
+}
+
+int Server::run() {
+  std::array<epoll_event, 256> events;
+  while (true) {
+    int timeout = -1;
+    if (state_.only_lost_messages()) timeout = kLostMessagesMs;
+    if (state_.attached() == 0 && options_.started_by_client) timeout = kNoClientMs;
+    const bool wants_to_end = finished();
+    if (stopped_) return 0;
+    if (wants_to_end) timeout = kRetryEndMs;
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+    if (count < 0 && errno != EINTR) {
+      std::fprintf(stderr, "symmcts-broker: epoll_wait: %s\n", std::strerror(errno));
+      return 1;
+    }
+    if (count == 0 && state_.attached() == 0 && options_.started_by_client) return 1;
+    if (count == 0 && state_.only_lost_messages()) state_.write_off_messages();
+
+    const auto each = [&](Watch kind, const auto& act) {
+      for (int i = 0; i < count; ++i) {
+        const std::uint64_t data = events[static_cast<std::size_t>(i)].data.u64;
+        if (static_cast<Watch>(data >> 32) != kind) continue;
+        act(static_cast<int>(data & 0xffffffffU), events[static_cast<std::size_t>(i)].events);
+      }
+    };
+    each(Watch::signal, [&](int, std::uint32_t) { stopped_ = true; });
+    each(Watch::connection, [&](int fd, std::uint32_t what) {
+      if ((what & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) == 0) return;
+      receive(fd, true);
+      drop(fd);
+    });
+    each(Watch::descriptor, [&](int fd, std::uint32_t) {
+      if (const auto id = descriptors_.close(fd)) state_.descriptor_closed(*id);
+    });
+    each(Watch::connection, [&](int fd, std::uint32_t what) {
+      const auto it = connections_.find(fd);
+      if (it == connections_.end() || it->second.broken) return;
+      if ((what & EPOLLIN) != 0) receive(fd, false);
+      if ((what & EPOLLOUT) != 0) flush(it->second);
+    });
+    each(Watch::listening, [&](int, std::uint32_t) { accept_clients(); });
+    state_.advance();
+    drop_broken();
+    if (stopped_) return 0;
+  }
+}
+
+bool Server::watch(int fd, Watch kind, std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 =
+      (std::uint64_t{static_cast<std::uint8_t>(kind)} << 32) | static_cast<std::uint32_t>(fd);
+  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void Server::accept_clients() {
+  while (true) {
+    const int fd = ::accept4(options_.listening->fd(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd >= 0) {
+      add_connection(UniqueFd(fd));
+      continue;
+    }
+    if (errno == EMFILE || errno == ENFILE) {
+      std::fprintf(stderr, "symmcts-broker: no descriptor left for one more client\n");
+      ::usleep(10'000);  // the loop would spin on the connection that waits
+    }
+    return;
+  }
+}
+
+void Server::add_connection(UniqueFd socket) {
+  const int fd = socket.get();
+  if (!watch(fd, Watch::connection, EPOLLIN | EPOLLRDHUP)) return;
+  connections_[fd].socket = std::move(socket);
+}
+
+void Server::receive(int fd, bool everything) {
+  const auto it = connections_.find(fd);
+  if (it == connections_.end()) return;
+  Connection& connection = it->second;
+  do {
+    Packet packet;
+    const IoResult result = receive_packet(fd, packet, false);
+    if (result == IoResult::would_block) return;
+    if (result == IoResult::closed) {
+      connection.broken = true;
+    } else if (!connection.client) {
+      welcome(connection, packet);
+    } else if (!state_.handle(*connection.client, std::move(packet))) {
+      complain(name_of(connection.client), "sent a message that is none of the protocol");
+      connection.broken = true;
+    }
+  } while (everything && !connection.broken);
+}
+
+void Server::welcome(Connection& connection, const Packet& hello) {
+  Bytes reply;
+  std::string error;
+  const auto client = state_.attach(hello, reply, error);
+  if (!client) {
+    complain("a client", error);
+    send_packet(connection.socket.get(), reply, -1, false);
+    connection.broken = true;
+    return;
+  }
+  connection.client = client;
+  sockets_[*client] = connection.socket.get();
+  send(*client, std::move(reply), UniqueFd(::fcntl(state_.page_fd(), F_DUPFD_CLOEXEC, 0)));
+}
+
+void Server::send(ClientId client, Bytes packet, UniqueFd fd) {
+  const auto it = sockets_.find(client);
+  if (it == sockets_.end()) return;
+  Connection& connection = connections_.at(it->second);
+  if (connection.broken) return;
+  connection.outbox_bytes += packet.size();
+  connection.outbox.push_back({std::move(packet), std::move(fd)});
+  flush(connection);
+  if (connection.outbox_bytes > kMostUnread) {
+    complain(name_of(connection.client), "does not read what it is sent");
+    connection.broken = true;
+  }
+}
+
+void Server::flush(Connection& connection) {
+  const bool waited = connection.outbox.size() > 1;
+  while (!connection.outbox.empty()) {
+    const Packet& packet = connection.outbox.front();
+    const IoResult result =
+        send_packet(connection.socket.get(), packet.bytes, packet.fd.get(), false);
+    if (result == IoResult::would_block) break;
+    // A peer that is gone shows as a hang-up, after what it had sent before.
+    connection.outbox_bytes -= packet.bytes.size();
+    connection.outbox.pop_front();
+  }
+  if (!waited && connection.outbox.empty()) return;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  if (!connection.outbox.empty()) event.events |= EPOLLOUT;
+  event.data.u64 = (std::uint64_t{static_cast<std::uint8_t>(Watch::connection)} << 32) |
+                   static_cast<std::uint32_t>(connection.socket.get());
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+}
+
+void Server::drop(int fd) {
+  const auto it = connections_.find(fd);
+  if (it == connections_.end()) return;
+  const auto client = it->second.client;
+  connections_.erase(it);
+  if (!client) return;
+  sockets_.erase(*client);
+  state_.detach(*client);
+}
+
+void Server::drop_broken() {
+  bool again = true;
+  while (again) {
+    again = false;
+    for (const auto& [fd, connection] : connections_) {
+      if (!connection.broken) continue;
+      drop(fd);
+      state_.advance();
+      again = true;
+      break;
+    }
+  }
+}
+
+bool Server::finished() {
+  if (options_.stay || !connections_.empty()) return false;
+  if (!options_.listening) {
+    stopped_ = true;
+    return true;
+  }
+  if (state_.attached() == 0 || state_.attached() < options_.expected_clients) return false;
+  // Nobody may connect between the last look at the socket and its end: whoever finds it gone under
+  // the lock starts the next broker.
+  auto lock = SocketLock::take(options_.listening->path(), false);
+  if (lock && !lock.value()) return true;
+  accept_clients();
+  if (!connections_.empty()) return false;
+  options_.listening.reset();
+  stopped_ = true;
+  return true;
+}
+
+UniqueFd Server::open_descriptor(std::uint64_t id) {
+  int read_end = -1;
+  UniqueFd writer = descriptors_.open(id, read_end);
+  // A hang-up is reported without being asked for.
+  if (writer && !watch(read_end, Watch::descriptor, 0)) {
+    descriptors_.close(read_end);
+    writer.reset();
+  }
+  return writer;
+}
+
+std::optional<std::uint64_t> Server::find_descriptor(int fd) { return descriptors_.find(fd); }
+
+void Server::deadlocked(const DeadlockReport& report) {
+  std::fprintf(stderr, "symmcts-broker: %s\n", deadlock_text(report).c_str());
+  if (options_.report_path.empty()) return;
+  const std::string line = deadlock_json(report) + "\n";
+  UniqueFd file(
+      ::open(options_.report_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    std::fprintf(stderr, "symmcts-broker: cannot write '%s': %s\n", options_.report_path.c_str(),
+                 std::strerror(errno));
+  }
+}
+
+}  // namespace symmcts::platform

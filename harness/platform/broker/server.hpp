@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "harness/platform/broker/broker_state.hpp"
+#include "harness/platform/broker/exported_descriptors.hpp"
+#include "harness/platform/broker/rendezvous_point.hpp"
+
+namespace symmcts::platform {
+
+// The broker's sockets: one thread, one epoll loop. A client whose socket closes has died; whatever
+// it sends that is no message of ours ends its connection with one line, never the broker.
+//
+// In each round closed sockets come first, then descriptors whose last copy was closed, then one
+// packet a client: a packet that was sent after such a close is never handled before it.
+class Server : public Outlet {
+ public:
+  struct Options {
+    std::optional<ListeningSocket> listening;  // none: only the client given by `client`
+    UniqueFd client;                           // a connection that exists already, or none
+    std::string report_path;                   // takes deadlock reports; empty: none
+    int expected_clients = 0;                  // does not end before so many have come
+    bool stay = false;                         // ends only by a signal
+    bool started_by_client = false;            // ends if none ever comes
+  };
+  static Result<std::unique_ptr<Server>> make(Options options, BrokerState::Setup setup);
+  ~Server() override;
+
+  // Serves until the last client has gone, or SIGTERM, SIGINT or SIGHUP comes (which the caller
+  // must have blocked). Returns the exit code.
+  int run();
+
+  void send(ClientId client, Bytes packet, UniqueFd fd) override;
+  UniqueFd open_descriptor(std::uint64_t id) override;
+  std::optional<std::uint64_t> find_descriptor(int fd) override;
+  void deadlocked(const DeadlockReport& report) override;
+
+ private:
+  struct Connection {
+    UniqueFd socket;
+    std::optional<ClientId> client;
+    std::deque<Packet> outbox;  // what the socket did not take yet
+    std::size_t outbox_bytes = 0;
+    bool broken = false;  // to be dropped at the end of the round
+  };
+  enum class Watch : std::uint8_t { signal, listening, connection, descriptor };
+
+  Server(Options options, BrokerState::Setup setup, PublishedPage page);
+  Status start();
+  bool watch(int fd, Watch kind, std::uint32_t events);
+  void accept_clients();
+  void add_connection(UniqueFd socket);
+  void receive(int fd, bool everything);
+  void welcome(Connection& connection, const Packet& hello);
+  void flush(Connection& connection);
+  void drop(int fd);
+  void drop_broken();
+  bool finished();
+
+  Options options_;
+  UniqueFd epoll_, signals_;
+  std::map<int, Connection> connections_;
+  std::map<ClientId, int> sockets_;
+  ExportedDescriptors descriptors_;
+  bool stopped_ = false;
+  BrokerState state_;
+};
+
+}  // namespace symmcts::platform
