@@ -26,8 +26,6 @@ constexpr nanoseconds kLongestPause = microseconds(500);
 constexpr nanoseconds kStragglers = std::chrono::milliseconds(200);
 constexpr nanoseconds kLastFlush = std::chrono::seconds(2);
 
-bool started_here = false;  // whether start_mpi initialized MPI, which can be done once a process
-
 struct MessageHead {
   std::uint64_t tag = 0;
   std::uint64_t value = 0;
@@ -204,21 +202,22 @@ class MpiExchange final : public LetterExchange {
 
 }  // namespace
 
-Status start_mpi(int& rank, int& size) {
+Result<MpiJob> start_mpi() {
+  MpiJob job;
   int initialized = 0;
   Status status = check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
   if (status && initialized == 0) {
     status = check_mpi(MPI_Init(nullptr, nullptr), "MPI_Init");
-    started_here = static_cast<bool>(status);
+    job.started = static_cast<bool>(status);
   }
-  if (status) status = check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  if (status) status = check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-  return status;
+  if (status) status = check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &job.rank), "MPI_Comm_rank");
+  if (status) status = check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &job.size), "MPI_Comm_size");
+  if (!status) return status.error();
+  return job;
 }
 
-Status finish_mpi() {
-  if (!std::exchange(started_here, false)) return {};
-  return check_mpi(MPI_Finalize(), "MPI_Finalize");
+Status finish_mpi(const MpiJob& job) {
+  return job.started ? check_mpi(MPI_Finalize(), "MPI_Finalize") : Status();
 }
 
 Result<std::unique_ptr<Exchange>> open_mpi_exchange(const std::string& directory,

@@ -70,18 +70,17 @@ void run(Exchange& exchange, int rank, int size) {
 }  // namespace
 
 int main() {
-  int rank = -1;
-  int size = 0;
-  const Status started = start_mpi(rank, size);
-  if (!started || size < 2) {
+  const Result<MpiJob> job = start_mpi();
+  if (!job || job.value().size < 2) {
     std::fprintf(stderr, "needs MPI and at least two ranks\n");
     return 1;
   }
+  const int rank = job.value().rank;
   {
     auto exchange = open_mpi_exchange("");
     check_that(bool(exchange), "open", rank);
-    if (exchange) run(*exchange.value(), rank, size);
+    if (exchange) run(*exchange.value(), rank, job.value().size);
   }
-  check_that(bool(finish_mpi()), "finish", rank);
+  check_that(bool(finish_mpi(job.value())), "finish", rank);
   return failures == 0 && checks > 10 ? 0 : 1;
 }

@@ -12,11 +12,17 @@ namespace symm_mem {
 // Messages over MPI, descriptors over Unix sockets. For programs that are MPI programs anyway, and
 // for ranks that mpirun or srun start. Needs no mpi.h of its user.
 
-// Initializes MPI for one thread, unless that has been done, and says which rank of MPI_COMM_WORLD
-// this is. Collective.
-Status start_mpi(int& rank, int& size);
-// Finalizes MPI if start_mpi initialized it. Collective; exchanges have been destroyed.
-Status finish_mpi();
+// This process as a rank of MPI_COMM_WORLD.
+struct MpiJob {
+  int rank = 0;
+  int size = 1;
+  bool started = false;  // start_mpi initialized MPI, so finish_mpi finalizes it
+};
+
+// Initializes MPI, unless the program has. Collective. MPI can be started once a process.
+Result<MpiJob> start_mpi();
+// Finalizes MPI if start_mpi initialized it. Collective; every exchange has been destroyed.
+Status finish_mpi(const MpiJob& job);
 
 // An exchange over all ranks of MPI_COMM_WORLD, on a communicator of its own. Collective. MPI has
 // been initialized, and calls it from this thread only. `directory` is for the sockets that carry
