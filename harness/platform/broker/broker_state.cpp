@@ -36,8 +36,8 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
     error = "protocol version " + std::to_string(version) + " instead of " +
             std::to_string(kProtocolVersion);
   } else if (!(client = machine_.attach(rank, host))) {
-    error = "rank " + std::to_string(rank) + " on host " + std::to_string(host) +
-            " does not fit on a machine of " + std::to_string(setup_.profile.hosts.value) +
+    error = "wants to be rank " + std::to_string(rank) + " on host " + std::to_string(host) +
+            ", which does not fit on a machine of " + std::to_string(setup_.profile.hosts.value) +
             " hosts, or has joined too often";
   }
   WireWriter packet;
