@@ -36,7 +36,7 @@ class MemoryBytesTest : public ::testing::Test {
     at_a_ = a_.mapped(own_a_, kSize, 2);
     at_b_ = b_.mapped(own_b_, kSize, 2);
   }
-  void TearDown() override { EXPECT_THAT(machine_.broken_rules, ElementsAre()); }
+  void TearDown() override { EXPECT_THAT(machine_.violations, ElementsAre()); }
 
   void join() {
     ASSERT_EQ(a_.memory->multicast_add_device(mc_a_, 0), Code::success);
@@ -51,14 +51,14 @@ class MemoryBytesTest : public ::testing::Test {
     on_mc_b_ = b_.mapped(mc_b_, kSize, 2);
   }
 
-  static std::vector<unsigned char> read(FakeProcess& p, std::uint64_t at, std::uint64_t size) {
+  static std::vector<unsigned char> read(LocalProcess& p, std::uint64_t at, std::uint64_t size) {
     std::vector<unsigned char> out(size, 0xee);
     EXPECT_EQ(p.memory->copy_bytes(address_of(out.data()), at, size), Code::success);
     return out;
   }
 
-  FakeMachine machine_;
-  FakeProcess a_{machine_, {0, 1}}, b_{machine_, {0, 1}};
+  LocalMachine machine_{memory_profile(), 1};
+  LocalProcess a_{machine_, {0, 1}}, b_{machine_, {0, 1}};
   AppHandle mc_a_ = 0, mc_b_ = 0, own_a_ = 0, own_b_ = 0;
   std::uint64_t at_a_ = 0, at_b_ = 0, on_mc_a_ = 0, on_mc_b_ = 0;
 };

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "harness/platform/process/fake_machine.hpp"
+#include "harness/platform/process/local_machine.hpp"
 #include "harness/platform/process/memory.hpp"
 
 namespace symmcts::platform {
@@ -20,14 +21,19 @@ inline Profile memory_profile() {
   profile.granularity.value = profile.granularity_recommended.value = 2 * kMiB;
   profile.multicast_granularity.value = 4 * kMiB;
   profile.multicast_granularity_recommended.value = 512 * kMiB;
+  profile.hosts.value = 1;
+  profile.gpus_per_host.value = 2;
+  profile.gpu_memory.value = 1024 * kMiB;
+  profile.multicast.value = profile.posix_fd.value = true;
+  profile.multicast_slots.value = 4;
   profile.aperture_ordinal.value = 0;
   return profile;
 }
 
-// One process on the fake machine.
-struct FakeProcess {
-  FakeProcess(FakeMachine& machine, std::vector<int> visible)
-      : client(machine), memory(Memory::make(client, profile, clock, std::move(visible))) {}
+// One process on the local machine.
+struct LocalProcess {
+  LocalProcess(LocalMachine& machine, std::vector<int> visible)
+      : client(machine, -1), memory(Memory::make(client, profile, clock, std::move(visible))) {}
 
   AppHandle create(int ordinal, std::uint64_t size, std::uint32_t types = kHandlePosixFd) {
     AppHandle handle = 0;
@@ -58,8 +64,8 @@ struct FakeProcess {
   }
 
   Profile profile = memory_profile();
-  FakeClock clock;
-  FakeClient client;
+  LocalClock clock;
+  LocalClient client;
   std::unique_ptr<Memory> memory;
 };
 

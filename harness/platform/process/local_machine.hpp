@@ -3,39 +3,26 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/platform/broker/client.hpp"
+#include "harness/platform/model/machine.hpp"
 #include "harness/platform/process/memory.hpp"
 
-// A machine within one process, for unit tests of the process side: real memory files and real
-// descriptors, no broker, no time. It knows enough of handles, exports and multicast teams that the
-// process side can be tested without the broker's rules, and it records what it was asked.
+// For tests of the process side: the machine model, reached without a broker. Several clients in
+// one test process share it, with the rules, memory files and waiting of the real thing.
 namespace symmcts::platform {
 
-struct FakeObject {
-  ObjectKind kind = ObjectKind::memory;
-  std::uint64_t size = 0;
-  std::uint32_t types = 0;
-  int gpu = -1;
-  int file = -1;              // memory: its memory file
-  std::uint64_t inode = 0;    // of the exported descriptor
-  std::uint32_t devices = 0;  // multicast: how many make the team complete
-  std::vector<int> team;
-  std::vector<Replica> bound;
-};
+struct LocalMachine {
+  LocalMachine(const Profile& profile, std::uint64_t seed) : model(profile, seed) {}
 
-struct FakeMachine {
-  ~FakeMachine();
   std::mutex mutex;
   std::condition_variable changed;
-  std::uint64_t next = 100;
-  std::map<std::uint64_t, FakeObject> objects;
-  std::vector<std::string> broken_rules;  // calls that no correct client makes
+  Machine model;
+  std::map<std::uint64_t, std::uint64_t> descriptors;  // inode of an exported file → descriptor
+  std::vector<std::string> violations;                 // calls that no correct process side makes
 };
 
 struct LoggedWord {
@@ -45,17 +32,17 @@ struct LoggedWord {
   Ns at = 0;
 };
 
-// One process of the machine. Everything public is for the test to look at.
-class FakeClient final : public Client {
+// One process of the machine, which must outlive it. What is public is for the test to look at.
+class LocalClient final : public Client {
  public:
-  explicit FakeClient(FakeMachine& machine) : shared_(machine) {}
+  LocalClient(LocalMachine& machine, int rank);
+  ~LocalClient() override;
+
+  static constexpr Ns kCallNs = 10;  // what each call takes
 
   std::vector<std::string> gates;  // "before cuMemCreate", "passed cuMemCreate", in order
   std::vector<LoggedWord> words;
-  std::vector<std::uint32_t> touched;  // what the word was when it was opened
-  Ns call_ns = 10;                     // what each call adds to the host clock
-  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> handles;  // → object, references
-  std::map<std::uint64_t, std::uint64_t> mappings;                           // → handle
+  std::vector<std::uint32_t> touched;  // what each word was when it was opened
 
   const MachineInfo& machine() const override { return info_; }
   Code create_memory(CallTime& time, int gpu, std::uint64_t size, std::uint32_t handle_types,
@@ -83,36 +70,41 @@ class FakeClient final : public Client {
   void touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) override;
   void word_write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
                   std::uint64_t value, Ns at) override;
-  void word_wait(const WordWait&) override {}
+  void before(CallTime& time, const char* function, std::uint64_t handle) override;
+  void passed(CallTime& time, const char* function, std::uint64_t handle) override;
+  void before_import(CallTime& time, const char* function, int fd,
+                     const std::array<std::uint8_t, 64>* fabric) override;
+
+  // Nothing of this orders device work: waits are the business of other tests.
+  void word_wait(const WordWait&) override;
   void declare_managed() override {}
   bool deterministic() const override { return true; }
   void message_out() override {}
   void message_in(std::uint64_t) override {}
   void report_stuck(const Stuck&) override {}
   void report_running() override {}
-  void before(CallTime& time, const char* function, std::uint64_t handle) override;
-  void passed(CallTime& time, const char* function, std::uint64_t handle) override;
-  void before_import(CallTime& time, const char* function, int fd,
-                     const std::array<std::uint8_t, 64>* fabric) override;
   std::optional<Notice> next_notice() override { return std::nullopt; }
   void wake() override {}
 
  private:
-  FakeObject* object_of(std::uint64_t handle, const char* function);
-  Code hand_out(std::uint64_t object, bool native, HandleInfo& out);
+  // Locks the machine and lets the call take its time.
+  std::unique_lock<std::mutex> enter(CallTime& time);
+  // Notes a refusal that a correct process side never provokes.
+  Code expected(Code code, const char* call);
 
-  FakeMachine& shared_;
+  LocalMachine& shared_;
+  ClientId id_ = 0;
   MachineInfo info_;
 };
 
 // A host clock that only counts.
-class FakeClock final : public HostClock {
+class LocalClock final : public HostClock {
  public:
   Ns now() const override;
   void advance_to(Ns at) override;
   void enter_blocking(const char*) override;
   void leave_blocking(Ns at) override;
-  int depth() const;
+  int depth() const;  // calls that are between enter and leave
 
  private:
   mutable std::mutex mutex_;
