@@ -11,6 +11,7 @@ namespace {
 
 std::atomic<std::uint32_t> last_correlation{0};
 thread_local bool inside_host_function = false;
+thread_local bool inside_callback = false;
 
 // Per-thread default streams of this thread, by context id. They live until their context ends.
 thread_local std::map<std::uint32_t, Stream> thread_streams;
@@ -37,45 +38,47 @@ Stream thread_stream(Runtime& runtime, const std::shared_ptr<Context>& context) 
   return *made;
 }
 
-void raise(bool exit, const Function& function, const void* params, CUresult* result,
-           std::uint32_t correlation, std::uint64_t* scratch) {
-  const CuptiHooks* hooks = cupti_hooks();
-  if (hooks == nullptr || function.cbid == 0) return;
+}  // namespace
+
+void Call::raise(bool exit, CUresult* result) {
   const auto context = current_context();
   ApiEvent event;
   event.exit = exit;
-  event.function = function.elf;
-  event.cbid = function.cbid;
-  event.params = params;
+  event.function = function_.elf;
+  event.cbid = function_.cbid;
+  event.params = params_;
   event.result = result;
   event.context = context ? context->handle : nullptr;
   event.context_id = context ? context->id : 0;
-  event.correlation = correlation;
-  event.scratch = scratch;
-  hooks->api(event);
+  event.correlation = correlation_;
+  event.scratch = &scratch_;
+  event.start = &start_;
+  inside_callback = true;
+  cupti_hooks()->api(event);
+  inside_callback = false;
 }
-
-}  // namespace
 
 CUresult Call::begin() {
   correlation_ = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   runtime_ = Runtime::get();
-  if (inside_host_function && function_.admit == Admit::after_init) return CUDA_ERROR_NOT_PERMITTED;
-  nested_ = inside_host_function;
-  if (!nested_ && cupti_hooks() != nullptr) {
+  CUresult result = CUDA_SUCCESS;
+  if (!inside_callback && function_.cbid != 0 && cupti_hooks() != nullptr) {
     entered_ = true;
-    CUresult pending = CUDA_SUCCESS;
-    raise(false, function_, params_, &pending, correlation_, &scratch_);
+    raise(false, &result);
   }
-  if (runtime_ == nullptr) {
-    return function_.admit == Admit::after_init ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
+  if (function_.admit == Admit::after_init) {
+    if (runtime_ == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+    if (inside_host_function) return CUDA_ERROR_NOT_PERMITTED;  // cuda.h:cuLaunchHostFunc
   }
-  if (!nested_) runtime_->streams->spend(function_.api);
+  // A host function runs on the executor, whose time is not the host's.
+  if (runtime_ != nullptr && !inside_callback && !inside_host_function) {
+    runtime_->streams->spend(function_.api);
+  }
   return CUDA_SUCCESS;
 }
 
 CUresult Call::end(CUresult result) {
-  if (entered_) raise(true, function_, params_, &result, correlation_, &scratch_);
+  if (entered_) raise(true, &result);
   return result;
 }
 

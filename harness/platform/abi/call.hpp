@@ -15,17 +15,19 @@ enum class Admit : std::uint8_t { always, after_init };
 
 // An exported function, as the generated code describes it.
 struct Function {
-  const char* elf;      // exported name, also the one that CUPTI callbacks carry
-  const char* api;      // name without version suffix: what profiles and scenarios speak of
-  std::uint32_t cbid;   // CUPTI's callback id; 0 where the headers have none
-  bool per_thread;      // a null stream means the thread's own default stream
+  const char* elf;     // exported name, also the one that CUPTI callbacks carry
+  const char* api;     // name without version suffix: what profiles and scenarios speak of
+  std::uint32_t cbid;  // CUPTI's callback id; 0 where the headers have none
+  bool per_thread;     // a null stream means the thread's own default stream
   Admit admit;
 };
 
 using Told = std::atomic<bool>;
 
 // One driver call in progress. begin() gives it a correlation id, raises the CUPTI enter callback,
-// charges the host clock and says whether the call may go on; end() raises the exit callback. The
+// charges the host clock and says whether the call may go on; end() raises the exit callback. Calls
+// that a CUPTI client makes from its callbacks raise none and cost no virtual time, so that being
+// watched changes nothing. The
 // functions between them answer what every call needs, in the order in which the driver reports
 // errors: not initialized, no context, bad stream.
 class Call {
@@ -58,9 +60,11 @@ class Call {
   const void* params_;
   Runtime* runtime_ = nullptr;
   std::uint32_t correlation_ = 0;
-  bool entered_ = false;         // the enter callback was raised, so the exit callback is due
-  bool nested_ = false;          // within a host function, where calls are not permitted
-  std::uint64_t scratch_ = 0;    // CUPTI's correlationData, from enter to exit
+  void raise(bool exit, CUresult* result);
+
+  bool entered_ = false;       // the enter callback was raised, so the exit callback is due
+  std::uint64_t scratch_ = 0;  // CUPTI's correlationData, from enter to exit
+  std::uint64_t start_ = 0;    // libcupti's own, likewise
 };
 
 // The whole of an exported function: `body` runs if the call is admitted.

@@ -17,12 +17,13 @@ struct ApiEvent {
   bool exit = false;
   const char* function = nullptr;
   std::uint32_t cbid = 0;
-  const void* params = nullptr;      // the struct of generated_cuda_meta.h, or null
-  CUresult* result = nullptr;        // meaningful on exit
+  const void* params = nullptr;  // the struct of generated_cuda_meta.h, or null
+  CUresult* result = nullptr;    // meaningful on exit
   CUcontext context = nullptr;
   std::uint32_t context_id = 0;
   std::uint32_t correlation = 0;
-  std::uint64_t* scratch = nullptr;  // survives from enter to exit
+  std::uint64_t* scratch = nullptr;  // the client's; survives from enter to exit
+  std::uint64_t* start = nullptr;    // libcupti's own; likewise
 };
 
 // What libcupti gives to libcuda. Plain functions, called on the thread of the driver call (api) or
@@ -36,8 +37,8 @@ struct CuptiHooks {
 // What libcuda gives to libcupti.
 struct DriverLink {
   std::uint32_t version;
-  void (*attach)(const CuptiHooks* hooks);        // hooks stay valid until the process ends
-  Ns (*now)();                                    // the host clock; 0 before cuInit
+  void (*attach)(const CuptiHooks* hooks);  // hooks stay valid until the process ends
+  Ns (*now)();                              // the host clock; 0 before cuInit
   // Each answers false for a handle that means nothing. A null context is the current one.
   bool (*context_id)(CUcontext context, std::uint32_t* id);
   bool (*context_device)(CUcontext context, int* ordinal);

@@ -1,7 +1,6 @@
 #include "harness/platform/abi/environment.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -26,8 +25,6 @@ std::string library_folder() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-bool exists(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
-
 // A number, or the default where the variable is unset or empty.
 template <typename T>
 Status number(const char* name, T& out) {
@@ -39,29 +36,17 @@ Status number(const char* name, T& out) {
   return Error{std::string(name) + "=" + value + ": not a number"};
 }
 
-// A profile is a path, or the name of a file in the folder of profiles.
-std::string profile_path(const std::string& name, const std::string& folder) {
-  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return name;
-  std::string profiles = text("SYMMCTS_PROFILES");
-  if (profiles.empty()) profiles = folder + "/profiles";
-  if (!exists(profiles + "/" + name + ".toml")) profiles = SYMMCTS_SOURCE_PROFILES;
-  const std::string path = profiles + "/" + name + ".toml";
-  return exists(path) ? path : name;
-}
-
 }  // namespace
 
 Result<Environment> read_environment() {
   Environment out;
-  const std::string folder = library_folder();
-  std::string profile = text("SYMMCTS_PLATFORM");
-  if (profile.empty()) profile = "gb200-nvl2";
-  out.join.profile = profile_path(profile, folder);
+  out.join.profile = text("SYMMCTS_PLATFORM");
+  if (out.join.profile.empty()) out.join.profile = "gb200-nvl2";
   out.join.machine = text("SYMMCTS_MACHINE");
   out.join.scenario = text("SYMMCTS_SCENARIO");
   out.join.broker_program = text("SYMMCTS_BROKER");
   if (out.join.broker_program.empty()) {
-    out.join.broker_program = folder + "/../bin/symmcts-broker";
+    out.join.broker_program = library_folder() + "/../bin/symmcts-broker";
   }
   for (const Status& status :
        {number("SYMMCTS_HOST", out.join.host), number("SYMMCTS_SEED", out.join.seed),

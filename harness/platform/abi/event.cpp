@@ -5,8 +5,8 @@
 namespace symmcts::platform::abi {
 
 CUresult cuEventCreate(Call& call, CUevent* out, unsigned int flags) {
-  constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
-                              CU_EVENT_INTERPROCESS;
+  constexpr unsigned kKnown =
+      CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   if (out == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
   const bool timing = (flags & CU_EVENT_DISABLE_TIMING) == 0;
   const bool interprocess = (flags & CU_EVENT_INTERPROCESS) != 0;

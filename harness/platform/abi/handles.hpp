@@ -17,18 +17,18 @@ namespace symmcts::platform::abi {
 // What a CUcontext stands for. A primary context keeps its object over release and retain.
 struct Context {
   CUcontext handle = nullptr;
-  std::uint32_t id = 0;              // as CUPTI and cuCtxGetId show it; from 1 in creation order
+  std::uint32_t id = 0;  // as CUPTI and cuCtxGetId show it; from 1 in creation order
   int ordinal = 0;
   bool primary = false;
   std::atomic<bool> alive{true};
   std::atomic<unsigned> flags{0};
-  std::mutex mutex;                  // guards what follows
-  int references = 0;                // of a primary context
-  std::set<int> peers;               // ordinals whose cuMemAlloc memory this context may use
+  std::mutex mutex;     // guards what follows
+  int references = 0;   // of a primary context
+  std::set<int> peers;  // ordinals whose cuMemAlloc memory this context may use
 };
 
 struct Stream {
-  CUstream handle = nullptr;         // null for a default stream
+  CUstream handle = nullptr;  // null for a default stream
   StreamId id = 0;
   std::shared_ptr<Context> context;
   unsigned flags = CU_STREAM_DEFAULT;

@@ -22,10 +22,9 @@ bool variant_of(const LookupEntry& variant, const LookupEntry& base) {
 
 Found look_up(const char* api, int version, bool per_thread, const LookupEntry*& out) {
   const LookupEntry* end = kLookupTable + kLookupTableSize;
-  const LookupEntry* first =
-      std::lower_bound(kLookupTable, end, api, [](const LookupEntry& entry, const char* name) {
-        return std::strcmp(entry.api, name) < 0;
-      });
+  const LookupEntry* first = std::lower_bound(
+      kLookupTable, end, api,
+      [](const LookupEntry& entry, const char* name) { return std::strcmp(entry.api, name) < 0; });
   if (first == end || std::strcmp(first->api, api) != 0) return Found::no_such_name;
   const LookupEntry* newest = nullptr;
   for (const LookupEntry* at = first; at != end && std::strcmp(at->api, api) == 0; ++at) {

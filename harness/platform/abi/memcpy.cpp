@@ -45,8 +45,8 @@ CUresult copy(Call& call, CUstream handle, const Request& request) {
   CUresult error = check_span(call, *stream.context, request.destination, request.bytes,
                               request.destination_want, destination);
   if (error != CUDA_SUCCESS) return error;
-  error = check_span(call, *stream.context, request.source, request.bytes, request.source_want,
-                     source);
+  error =
+      check_span(call, *stream.context, request.source, request.bytes, request.source_want, source);
   if (error != CUDA_SUCCESS) return error;
 
   Streams& streams = *call.runtime().streams;

@@ -35,8 +35,7 @@ CUresult check_place(const Call& call, Context& context, const Operation& operat
   const auto width = static_cast<std::size_t>(operation.width);
   if (operation.address % width != 0) return CUDA_ERROR_INVALID_VALUE;
   AddressInfo info;
-  const CUresult error =
-      check_span(call, context, operation.address, width, Want::device, info);
+  const CUresult error = check_span(call, context, operation.address, width, Want::device, info);
   if (error != CUDA_SUCCESS) return error;
   static Told told;
   if (operation.wait && info.kind == AddressInfo::Kind::multicast) {
@@ -48,10 +47,10 @@ CUresult check_place(const Call& call, Context& context, const Operation& operat
 
 Code enqueue(Call& call, StreamId stream, const Operation& operation) {
   Streams& streams = *call.runtime().streams;
-  return operation.wait ? streams.wait_value(stream, operation.address, operation.value,
-                                             operation.width, operation.test)
-                        : streams.write_value(stream, operation.address, operation.value,
-                                              operation.width);
+  return operation.wait
+             ? streams.wait_value(stream, operation.address, operation.value, operation.width,
+                                  operation.test)
+             : streams.write_value(stream, operation.address, operation.value, operation.width);
 }
 
 CUresult write(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t value, int width,
@@ -134,8 +133,8 @@ CUresult cuStreamWriteValue32(Call& call, CUstream stream, CUdeviceptr address, 
   return write(call, stream, address, value, 4, flags);
 }
 
-CUresult cuStreamWriteValue32_v2(Call& call, CUstream stream, CUdeviceptr address,
-                                 cuuint32_t value, unsigned int flags) {
+CUresult cuStreamWriteValue32_v2(Call& call, CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                 unsigned int flags) {
   return write(call, stream, address, value, 4, flags);
 }
 
@@ -144,8 +143,8 @@ CUresult cuStreamWriteValue64(Call& call, CUstream stream, CUdeviceptr address, 
   return write(call, stream, address, value, 8, flags);
 }
 
-CUresult cuStreamWriteValue64_v2(Call& call, CUstream stream, CUdeviceptr address,
-                                 cuuint64_t value, unsigned int flags) {
+CUresult cuStreamWriteValue64_v2(Call& call, CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                 unsigned int flags) {
   return write(call, stream, address, value, 8, flags);
 }
 

@@ -6,10 +6,9 @@
 namespace symmcts::platform::abi {
 namespace {
 
-constexpr unsigned long long kHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
-                                            CU_MEM_HANDLE_TYPE_WIN32 |
-                                            CU_MEM_HANDLE_TYPE_WIN32_KMT |
-                                            CU_MEM_HANDLE_TYPE_FABRIC;
+constexpr unsigned long long kHandleTypes =
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
+    CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
 
 CUresult supported(const Call& call) {
   return call.runtime().profile.multicast.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
@@ -55,8 +54,7 @@ CUresult cuMulticastBindMem(Call& call, CUmemGenericAllocationHandle handle, std
 
 CUresult cuMulticastBindMem_v2(Call& call, CUmemGenericAllocationHandle handle, CUdevice device,
                                std::size_t mc_offset, CUmemGenericAllocationHandle memory,
-                               std::size_t mem_offset, std::size_t size,
-                               unsigned long long flags) {
+                               std::size_t mem_offset, std::size_t size, unsigned long long flags) {
   HandleInfo info;
   const Code code = call.runtime().memory->info(memory, info);
   if (code != Code::success) return to_result(code);
@@ -66,13 +64,11 @@ CUresult cuMulticastBindMem_v2(Call& call, CUmemGenericAllocationHandle handle, 
   return cuMulticastBindMem(call, handle, mc_offset, memory, mem_offset, size, flags);
 }
 
-CUresult cuMulticastBindAddr(Call& call, CUmemGenericAllocationHandle handle,
-                             std::size_t mc_offset, CUdeviceptr address, std::size_t size,
-                             unsigned long long flags) {
+CUresult cuMulticastBindAddr(Call& call, CUmemGenericAllocationHandle handle, std::size_t mc_offset,
+                             CUdeviceptr address, std::size_t size, unsigned long long flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult error = supported(call); error != CUDA_SUCCESS) return error;
-  return to_result(
-      call.runtime().memory->multicast_bind_address(handle, mc_offset, address, size));
+  return to_result(call.runtime().memory->multicast_bind_address(handle, mc_offset, address, size));
 }
 
 CUresult cuMulticastBindAddr_v2(Call& call, CUmemGenericAllocationHandle handle, CUdevice device,
@@ -93,7 +89,8 @@ CUresult cuMulticastUnbind(Call& call, CUmemGenericAllocationHandle handle, CUde
   return to_result(call.runtime().memory->multicast_unbind(handle, device, mc_offset, size));
 }
 
-// A query of properties only: the object's size and device count may be left unset, as callers do (FlashInfer mixed_comm)
+// A query of properties only: the object's size and device count may be left unset, as callers do
+// (FlashInfer mixed_comm)
 //.
 CUresult cuMulticastGetGranularity(Call& call, std::size_t* out, const CUmulticastObjectProp* prop,
                                    CUmulticastGranularity_flags option) {

@@ -72,8 +72,7 @@ CUresult cuDevicePrimaryCtxSetFlags(Call& call, CUdevice device, unsigned int fl
   return cuDevicePrimaryCtxSetFlags_v2(call, device, flags);
 }
 
-CUresult cuDevicePrimaryCtxGetState(Call& call, CUdevice device, unsigned int* flags,
-                                    int* active) {
+CUresult cuDevicePrimaryCtxGetState(Call& call, CUdevice device, unsigned int* flags, int* active) {
   if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!call.runtime().valid_ordinal(device)) return CUDA_ERROR_INVALID_DEVICE;
   const std::lock_guard lock(primary_mutex);

@@ -14,7 +14,8 @@ namespace symmcts::platform::abi {
 namespace {
 
 std::mutex start_mutex;
-CUresult start_result = CUDA_ERROR_NOT_INITIALIZED;  // of the first cuInit; every later one answers it
+CUresult start_result =
+    CUDA_ERROR_NOT_INITIALIZED;  // of the first cuInit; every later one answers it
 std::atomic<Runtime*> running{nullptr};
 
 // A forked child has the parent's memory but neither its threads nor, in the driver's eyes, a
@@ -38,8 +39,8 @@ CUresult build(Runtime& runtime) {
   auto profile = parse_profile(machine.profile_text, machine.profile_name);
   if (!profile) return refuse(profile.error(), CUDA_ERROR_SYSTEM_NOT_READY);
   runtime.profile = std::move(profile.value());
-  runtime.visible = visible_devices(runtime.environment.visible_devices, machine.first_gpu,
-                                    machine.gpu_count);
+  runtime.visible =
+      visible_devices(runtime.environment.visible_devices, machine.first_gpu, machine.gpu_count);
   if (runtime.visible.empty()) return CUDA_ERROR_NO_DEVICE;
   runtime.primary.resize(runtime.visible.size());
   runtime.streams = Streams::make(*runtime.client, runtime.profile, runtime.visible);
@@ -177,8 +178,6 @@ void Records::on_fill(const FillRecord& record) {
   hooks->fill(out);
 }
 
-void say(const std::string& line) {
-  std::fprintf(stderr, "symm-cts platform: %s\n", line.c_str());
-}
+void say(const std::string& line) { std::fprintf(stderr, "symm-cts platform: %s\n", line.c_str()); }
 
 }  // namespace symmcts::platform::abi

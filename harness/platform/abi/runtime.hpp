@@ -19,7 +19,8 @@
 
 namespace symmcts::platform::abi {
 
-// Hands finished device work to CUPTI, if there is one, with the context that the stream belongs to.
+// Hands finished device work to CUPTI, if there is one, with the context that the stream belongs
+// to.
 class Records : public RecordSink {
  public:
   void on_copy(const CopyRecord& record) override;
@@ -65,8 +66,8 @@ struct Runtime {
   std::atomic<std::uint32_t> next_context_id{0};
 
   std::mutex blocks_mutex;
-  std::map<std::uint64_t, DeviceBlock> blocks;       // by address
-  std::map<std::uint64_t, HostBlock> host_blocks;    // by address
+  std::map<std::uint64_t, DeviceBlock> blocks;     // by address
+  std::map<std::uint64_t, HostBlock> host_blocks;  // by address
 
   // Has cuInit succeeded, and is this the process that called it (not a fork of it)?
   static Runtime* get();

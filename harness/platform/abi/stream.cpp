@@ -153,10 +153,10 @@ CUresult cuStreamAddCallback(Call& call, CUstream handle, CUstreamCallback callb
   Stream stream;
   if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
   Streams* streams = call.runtime().streams.get();
-  return to_result(streams->host_function(
-      stream.id, host_function([streams, handle, callback, data] {
-        callback(handle, to_result(streams->sticky_error()), data);
-      })));
+  return to_result(
+      streams->host_function(stream.id, host_function([streams, handle, callback, data] {
+                               callback(handle, to_result(streams->sticky_error()), data);
+                             })));
 }
 
 }  // namespace symmcts::platform::abi

@@ -183,12 +183,10 @@ CUresult cuMemGetAllocationPropertiesFromHandle(Call& call, CUmemAllocationProp*
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemRetainAllocationHandle(Call& call, CUmemGenericAllocationHandle* out,
-                                     void* address) {
+CUresult cuMemRetainAllocationHandle(Call& call, CUmemGenericAllocationHandle* out, void* address) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
   AppHandle handle = 0;
-  const Code code =
-      call.runtime().memory->retain(reinterpret_cast<std::uint64_t>(address), handle);
+  const Code code = call.runtime().memory->retain(reinterpret_cast<std::uint64_t>(address), handle);
   if (code == Code::success) *out = handle;
   return to_result(code);
 }
