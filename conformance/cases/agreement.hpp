@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symm_mem/exchange.hpp"
+
+namespace symmcts::cases {
+
+// "Agree, then fail": no rank leaves a case, by failure or by skip, before all ranks know. The
+// harness's own, so that it does not depend on the implementation under test.
+//
+// All ranks make the same calls in the same order. A rank that is gone or silent breaks the
+// agreement: that call and every later one fail at once, and broken() names the rank.
+class Agreement {
+ public:
+  // The exchange is not owned. `deadline`: of one wait for one rank.
+  Agreement(symm_mem::Exchange& exchange, std::chrono::nanoseconds deadline);
+
+  int rank() const { return exchange_.rank(); }
+  int size() const { return exchange_.size(); }
+
+  // Everyone's text, by rank; nothing where the agreement is broken. Blocks until all ranks have
+  // called it.
+  std::optional<std::vector<std::string>> gather(const std::string& mine);
+
+  // Why the agreement is broken, or "".
+  const std::string& broken() const { return broken_; }
+
+ private:
+  bool note(const symm_mem::ExchangeResult& result, int rank);
+
+  symm_mem::Exchange& exchange_;
+  std::chrono::nanoseconds deadline_;
+  std::uint64_t sequence_ = 0;
+  std::string broken_;
+};
+
+}  // namespace symmcts::cases

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/agreement.hpp"
+#include "conformance/cases/marks.hpp"
+#include "harness/adapter/implementation.hpp"
+#include "harness/permit/permit.hpp"
+
+namespace symmcts::cases {
+
+struct Settings {
+  int operations = 5;
+  std::size_t bytes = 0;  // 0: the case's own choice
+  std::uint64_t seed = 0;
+};
+
+// What a case works with on one rank: the implementation under test, the other ranks, and where to
+// write what it saw. Everything that returns bool is collective, returns the same on every rank,
+// and once it has returned false the case returns at once: a body is a list of
+// `if (!bench.step(...)) return;`.
+class Bench {
+ public:
+  Bench(Agreement& agreement, Marks& marks, Implementation& implementation, RankContext context,
+        Permit permit, Settings settings);
+
+  int rank() const { return agreement_.rank(); }
+  int size() const { return agreement_.size(); }
+  const Settings& settings() const { return settings_; }
+  const Permit& permit() const { return permit_; }
+  CUdevice device() const { return context_.device; }
+  Marks& marks() { return marks_; }
+
+  // Opens the implementation for the group of all ranks, and closes it.
+  bool open();
+  bool close();
+  // A block that has a multicast mapping on every rank; null on every rank where one has none.
+  std::unique_ptr<Block> make_block(std::size_t bytes);
+  bool free_block(std::unique_ptr<Block> block);
+
+  // What a call of the implementation returned on this rank; false if it failed on any.
+  bool step(const char* call, const Outcome& outcome);
+  // A requirement's own check: "" for what is right, else what is wrong. False if any rank has seen
+  // something wrong. The text on success is for the reader of the evidence.
+  bool check(const std::vector<std::string>& ids, const std::string& wrong,
+             const std::string& right);
+  // Something of the harness's own, no matter of the implementation: "" or why it failed. A failure
+  // anywhere makes the unit an error instead of a verdict.
+  bool need(const std::string& failure);
+  // Everyone has come this far.
+  bool meet() { return need(""); }
+  // Each rank's text; the first that is not empty, by rank, is the reason to skip for all.
+  bool agree_to_run(const std::string& obstacle);
+
+  // Why there is no verdict, or "".
+  const std::string& error() const { return error_; }
+  const std::string& skipped() const { return skipped_; }
+  // The case failed on some rank: device work may be left that never ends, so nothing may wait.
+  bool failed() const { return failed_; }
+
+  // The case's last word has been written.
+  bool ended() const { return ended_; }
+  void end() { ended_ = true; }
+
+ private:
+  bool agree(const std::string& mine, std::string& first);
+
+  Agreement& agreement_;
+  Marks& marks_;
+  Implementation& implementation_;
+  RankContext context_;
+  Permit permit_;
+  Settings settings_;
+  std::string error_;
+  std::string skipped_;
+  bool failed_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace symmcts::cases

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/adapter/implementation.hpp"
+
+namespace symmcts::cases {
+
+// Writes marks (harness/evidence/README.md) through the recorder that the driver has loaded into
+// this process; without one they go nowhere.
+class Marks {
+ public:
+  // `unit` and `ids` go into the marks that name a case.
+  Marks(std::string unit, std::vector<std::string> ids);
+
+  // Looks for the recorder, which is there once cuInit has returned. True if it is.
+  bool connect();
+
+  void case_begin() const;
+  void case_end() const;
+  void group(const std::vector<int>& ranks, int root) const;
+  void phase(std::string_view phase) const;
+  void measure_begin(const std::string& label) const;
+  void measure_end(const std::string& label) const;
+  void check(const std::vector<std::string>& ids, bool ok, const std::string& text) const;
+  void skip(const std::string& reason) const;
+  void outcome(const std::string& call, const Outcome& outcome) const;
+
+  // Takes in the records of all device work that has ended.
+  void flush() const;
+
+ private:
+  std::string unit_;
+  std::vector<std::string> ids_;
+  void (*mark_)(const char*) = nullptr;
+  void (*flush_)() = nullptr;
+};
+
+}  // namespace symmcts::cases

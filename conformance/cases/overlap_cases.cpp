@@ -1,0 +1,148 @@
+// All-gathers by copy engine beside pinned transfers of the same device. The judge reads from the
+// records whether they ran side by side.
+#include <array>
+#include <utility>
+
+#include "conformance/cases/case.hpp"
+#include "conformance/cases/device.hpp"
+#include "conformance/cases/pattern.hpp"
+
+namespace symmcts::cases {
+namespace {
+
+enum class Transfer { upload, download };
+
+constexpr std::size_t kDefaultBytes = std::size_t{4} << 20;
+
+// A transfer is twice a write: links to the host are no faster than those between devices, so each
+// write finds a transfer at work, from the first to the last (H200: 55 against 395 GB/s).
+constexpr std::size_t kTransferFactor = 2;
+
+struct Resources {
+  Stream gathers, transfers;
+  DeviceBuffer source;  // what this rank contributes: one part an operation
+  DeviceBuffer device;  // the transfers' end on the device
+  PinnedBuffer pinned;  // ... and on the host
+
+  std::string make(const Content& content, std::size_t transfer_bytes) {
+    std::string failure = gathers.make();
+    if (failure.empty()) failure = transfers.make();
+    if (failure.empty()) failure = source.make(content.size());
+    if (failure.empty()) failure = device.make(transfer_bytes);
+    if (failure.empty()) failure = pinned.make(transfer_bytes);
+    if (failure.empty()) failure = upload(source.get(), content.data(), content.size());
+    return failure;
+  }
+
+  std::string transfer(Transfer direction, std::size_t bytes) const {
+    if (direction == Transfer::upload) {
+      return failure_of(cuMemcpyHtoDAsync(device.get(), pinned.get(), bytes, transfers.get()),
+                        "cuMemcpyHtoDAsync");
+    }
+    return failure_of(cuMemcpyDtoHAsync(pinned.get(), device.get(), bytes, transfers.get()),
+                      "cuMemcpyDtoHAsync");
+  }
+
+  // Work may be left that waits for a rank that has given up: nothing may wait for it.
+  void abandon() {
+    gathers.abandon();
+    transfers.abandon();
+    source.abandon();
+    device.abandon();
+    pinned.abandon();
+  }
+};
+
+// What is wrong with this rank's replica after the last operation, or "".
+std::string gathered_wrongly(const Bench& bench, const Block& block, std::size_t bytes) {
+  const int last = bench.settings().operations - 1;
+  Content actual(bytes);
+  for (int writer = 0; writer < bench.size(); ++writer) {
+    const std::size_t slot = bytes * static_cast<std::size_t>(writer);
+    const std::string failure = download(actual.data(), block.local() + slot, bytes);
+    if (!failure.empty()) return failure;
+    const Content expected = pattern(bench.settings().seed, writer, last, bytes);
+    if (const auto at = first_difference(expected, actual)) {
+      return "after all-gather " + std::to_string(last + 1) + " byte " +
+             std::to_string(slot + *at) + " of the replica of rank " +
+             std::to_string(bench.rank()) + ", written by rank " + std::to_string(writer) +
+             ", is " + std::to_string(actual[*at]) + " instead of " + std::to_string(expected[*at]);
+    }
+  }
+  return "";
+}
+
+// In each operation a rank writes its part once, through the multicast address; nothing waits on
+// the host between the first operation and the last, so that writes and transfers meet.
+void gather_beside(Bench& bench, Transfer direction, const char* label) {
+  const int operations = bench.settings().operations;
+  const std::size_t bytes = bench.settings().bytes != 0 ? bench.settings().bytes : kDefaultBytes;
+  if (!bench.open()) return;
+  std::unique_ptr<Block> block = bench.make_block(bytes * static_cast<std::size_t>(bench.size()));
+  if (block == nullptr) return;
+
+  Content content;
+  for (int operation = 0; operation < operations; ++operation) {
+    const Content part = pattern(bench.settings().seed, bench.rank(), operation, bytes);
+    content.insert(content.end(), part.begin(), part.end());
+  }
+  Resources own;
+  if (!bench.need(own.make(content, kTransferFactor * bytes))) return;
+
+  bench.marks().measure_begin(label);
+  Outcome outcome;
+  std::string failure;
+  for (int operation = 0; operation < operations && failure.empty() && outcome.ok; ++operation) {
+    failure = own.transfer(direction, kTransferFactor * bytes);
+    const CUdeviceptr part = own.source.get() + bytes * static_cast<std::size_t>(operation);
+    if (failure.empty()) outcome = block->all_gather(part, bytes, true, own.gathers.get());
+  }
+  // Before waiting: a rank that could not submit would leave the others' streams waiting for ever.
+  if (!bench.need(failure) || !bench.step("all_gather", outcome)) {
+    own.abandon();
+    (void)block.release();
+    return;
+  }
+  failure = own.transfers.synchronize();
+  outcome.text = own.gathers.synchronize();
+  outcome.ok = outcome.text.empty();
+  bench.marks().measure_end(label);
+  if (!bench.step("all_gather", outcome) || !bench.need(failure)) return;
+
+  if (!bench.check({"SM-DATA-1"}, gathered_wrongly(bench, *block, bytes),
+                   "all parts are in this rank's replica")) {
+    return;
+  }
+  if (!bench.free_block(std::move(block))) return;
+  bench.close();
+}
+
+void uploads_beside_all_gather(Bench& bench) {
+  gather_beside(bench, Transfer::upload, "all-gathers beside uploads");
+}
+
+void downloads_beside_all_gather(Bench& bench) {
+  gather_beside(bench, Transfer::download, "all-gathers beside downloads");
+}
+
+}  // namespace
+
+std::span<const Case> overlap_cases() {
+  static const std::array cases = {
+      Case{"Overlap",
+           "UploadsBesideAllGather",
+           {"SM-OVLP-1", "SM-KIND-1", "SM-KIND-2", "SM-PROV-1", "SM-PROV-2", "SM-DATA-1"},
+           2,
+           true,
+           uploads_beside_all_gather},
+      Case{"Overlap",
+           "DownloadsBesideAllGather",
+           {"SM-OVLP-2", "SM-KIND-1", "SM-KIND-2", "SM-PROV-1", "SM-PROV-2", "SM-DATA-1"},
+           2,
+           true,
+           downloads_beside_all_gather},
+  };
+  return cases;
+}
+
+}  // namespace symmcts::cases
