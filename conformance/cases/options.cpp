@@ -18,6 +18,8 @@ Result<Options> parse_options(int argc, const char* const* argv) {
   CLI::App app("Runs one conformance case as one rank of a job. Started by symmcts.",
                "symmcts-rank");
   auto* list = app.add_flag("--list", options.list, "print the cases and their requirements");
+  app.add_flag("--list-implementations", options.list_implementations,
+               "print the built-in implementations, what must catch each, whence, and what it is");
   auto* implementation = app.add_option("--impl", options.implementation, "implementation");
   auto* unit = app.add_option("--unit", options.unit, "case to run, Area.Case");
   implementation->excludes(list);
@@ -41,7 +43,7 @@ Result<Options> parse_options(int argc, const char* const* argv) {
     return Error{std::string("symmcts-rank: ") + error.what()};
   }
   options.mpi = exchange == "mpi";
-  if (options.list) return options;
+  if (options.list || options.list_implementations) return options;
   if (options.implementation.empty()) return Error{"symmcts-rank: --impl is missing"};
   if (options.unit.empty()) return Error{"symmcts-rank: --unit is missing"};
   return options;

@@ -11,6 +11,7 @@ namespace symmcts::cases {
 // The command line of symmcts-rank.
 struct Options {
   bool list = false;
+  bool list_implementations = false;
   bool help = false;  // `text` is what to print
   std::string text;
   std::string implementation;

@@ -37,6 +37,14 @@ void print_list() {
   }
 }
 
+// One a line: name, the requirement that must catch it, its source, its summary; tabs between.
+void print_implementations() {
+  for (const ImplementationEntry& entry : implementations()) {
+    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), entry.caught_by.c_str(),
+                entry.source.c_str(), entry.summary.c_str());
+  }
+}
+
 const ImplementationEntry* find_implementation(const std::string& name) {
   for (const ImplementationEntry& entry : implementations()) {
     if (entry.name == name) return &entry;
@@ -108,6 +116,10 @@ int main(int argc, char** argv) {
   }
   if (options.value().list) {
     print_list();
+    return 0;
+  }
+  if (options.value().list_implementations) {
+    print_implementations();
     return 0;
   }
   int no_arguments = 1;
