@@ -63,6 +63,7 @@ struct CallArgs {
   Place at, dst, src;
   std::vector<std::int64_t> mappings;  // cuMemUnmap
   std::vector<WordOp> words;           // cuStreamBatchMemOp, where listed
+  std::vector<Place> batch;            // destinations of a batch of copies, where listed
 };
 
 // A driver or runtime call that has ended. `line` orders all lines of one rank as they were

@@ -27,6 +27,30 @@ Place read_place(const json* value) {
   return place;
 }
 
+// One entry of `ops`: a memory operation of cuStreamBatchMemOp or a copy of a batch.
+void read_op(const json& op, JsonFields& fields, CallArgs& args) {
+  if (!op.is_object()) {
+    fields.fail("'ops' holds something that is no object");
+    return;
+  }
+  JsonFields members(op);
+  if (!op.contains("op")) {
+    args.batch.push_back(read_place(members.object("dst")));
+    return;
+  }
+  const std::string kind = members.text("op");
+  const bool write = kind.rfind("write", 0) == 0;
+  if (!write && kind.rfind("wait", 0) != 0) {
+    return;  // barrier, flush: order nothing between streams
+  }
+  WordOp word;
+  word.write = write;
+  word.at = read_place(members.object("at"));
+  word.value = static_cast<std::uint64_t>(members.need_number("value"));
+  args.words.push_back(word);
+  fields.fail(members.problem());
+}
+
 CallArgs read_args(JsonFields& fields, const json& object) {
   CallArgs args;
   args.handle = fields.number("handle");
@@ -56,18 +80,10 @@ CallArgs read_args(JsonFields& fields, const json& object) {
       value != object.end() && value->is_number_integer()) {
     args.value = value->get<std::uint64_t>();
   }
-  if (const auto ops = object.find("ops"); ops != object.end() && ops->is_array()) {
+  if (const json* ops =
+          object.contains("ops") && object["ops"].is_array() ? &object["ops"] : nullptr) {
     for (const json& op : *ops) {
-      if (!op.is_object() || !op.contains("op") || !op.contains("value")) {
-        fields.fail("'ops' holds something that is no memory operation");
-        break;
-      }
-      JsonFields members(op);
-      WordOp word;
-      word.write = members.text("op") == "write";
-      word.at = read_place(members.object("at"));
-      word.value = static_cast<std::uint64_t>(members.need_number("value"));
-      args.words.push_back(word);
+      read_op(op, fields, args);
     }
   }
   return args;

@@ -23,6 +23,9 @@ struct Verdict {
   std::string again;                                      // one command that shows it again
 };
 
+// A verdict of `unknown` to start from.
+Verdict unknown_verdict(std::string id);
+
 // Something worth telling that no requirement judges, e.g. two uploads that share an engine.
 struct Observation {
   int rank = -1;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/evidence/machine.hpp"
+
+namespace symmcts::judge {
+
+// What ran on the streams of all ranks, in submission order, with the edges that the evidence
+// shows: stream order, events, and memory words that one rank writes and another waits for. Answers
+// when a stream had got past an operation, at the latest. Only for sources that show waits with
+// their stream.
+class StreamGraph {
+ public:
+  explicit StreamGraph(const evidence::EvidenceSet& set);
+
+  // The latest time at which the operation that `corr` submitted on rank number `rank` could have
+  // started, its own submission included; nothing where the evidence cannot bound it.
+  std::optional<evidence::Ns> ready(std::size_t rank, std::int64_t corr);
+
+ private:
+  enum class Kind : std::uint8_t { work, write, wait, record, wait_event, batch, opaque };
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  struct Word {
+    std::uint64_t value = 0;
+    bool known = true;  // false: a wait for something that the evidence does not name
+  };
+  struct Node {
+    Kind kind = Kind::opaque;
+    const evidence::Call* call = nullptr;
+    std::size_t previous = kNone;  // on the same stream
+    std::size_t record = kNone;    // wait_event: the record it waits for
+    std::vector<Word> writes;
+    std::vector<Word> waits;
+    std::optional<evidence::Ns> start;  // work with an activity record
+    std::optional<evidence::Ns> end;
+    evidence::Ns not_before = 0;         // a lower bound: submitted, and earlier recorded work
+    evidence::Ns not_after = INT64_MAX;  // the next recorded work of the stream had started
+    enum class State : std::uint8_t { open, busy, closed } state = State::open;
+    std::optional<evidence::Ns> done;
+  };
+
+  void add_rank(std::size_t rank, const evidence::RankEvidence& evidence);
+  void bound_from_records();
+  std::optional<evidence::Ns> done(std::size_t node);
+  std::optional<evidence::Ns> satisfied(std::size_t node, const Word& word);
+  std::optional<evidence::Ns> before(const Node& node);
+
+  bool complete_ = false;  // every rank of the job shows its waits and writes
+  std::vector<Node> nodes_;
+  std::vector<std::unordered_map<std::int64_t, std::size_t>> by_corr_;   // a rank
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> writers_;  // of a value
+};
+
+}  // namespace symmcts::judge
