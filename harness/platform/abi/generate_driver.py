@@ -84,7 +84,7 @@ def parameter_names(parameters):
 def modelled_functions(sources):
     found = {}
     for path in sources:
-        for name in re.findall(r"^CUresult (cu\w+)\(Call& call", path.read_text(), re.M):
+        for name in re.findall(r"^CUresult (cu\w+)\(\s*Call&", path.read_text(), re.M):
             if name in found:
                 fail(f"{name} is defined in {found[name]} and in {path}")
             found[name] = path

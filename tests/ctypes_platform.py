@@ -1,0 +1,396 @@
+#!/usr/bin/env python3
+"""Drives the software platform with ctypes alone: no GPU, no supervisor, no CUDA package.
+
+  ctypes_platform.py --lib ABSOLUTE/libcuda.so.1 --foreign ABSOLUTE/other.so
+
+Opens the platform's library by its absolute path and refuses (exit 3) any library that does not
+carry the platform's marker, because creating multicast objects on a real driver changes state that
+other users of the host share. `--foreign` is a library without the marker, for the test of that.
+Expected values are those measured on 2 x H200 (provenance, result codes) and of cuda.h (layouts).
+"""
+import argparse
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from ctypes import POINTER, byref, c_char, c_int, c_size_t, c_ubyte, c_uint, c_ulonglong, c_void_p
+
+SUCCESS, INVALID_VALUE, NOT_SUPPORTED, UNKNOWN = 0, 1, 801, 999
+FD, FABRIC = 1, 8                      # CUmemAllocationHandleType
+ORDINAL, MAPPED, ALLOWED = 9, 13, 14   # CUpointer_attribute
+MIB = 1 << 20
+OPTIONS = None
+
+
+class Location(ctypes.Structure):
+    _fields_ = [("type", c_int), ("id", c_int)]
+
+
+class AllocationProp(ctypes.Structure):
+    _fields_ = [("type", c_int), ("handle_types", c_int), ("location", Location),
+                ("win32", c_void_p), ("flags", c_ubyte * 8)]
+
+
+class AccessDesc(ctypes.Structure):
+    _fields_ = [("location", Location), ("flags", c_int)]
+
+
+class MulticastProp(ctypes.Structure):
+    _fields_ = [("devices", c_uint), ("size", c_size_t), ("handle_types", c_ulonglong),
+                ("flags", c_ulonglong)]
+
+
+class DlInfo(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_char_p), ("base", c_void_p), ("name", ctypes.c_char_p),
+                ("address", c_void_p)]
+
+
+ARGUMENTS = {
+    "cuInit": [c_uint], "cuDeviceGetCount": [POINTER(c_int)],
+    "cuDevicePrimaryCtxRetain": [POINTER(c_void_p), c_int], "cuCtxSetCurrent": [c_void_p],
+    "cuCtxSynchronize": [],
+    "cuMemAddressReserve": [POINTER(c_ulonglong), c_size_t, c_size_t, c_ulonglong, c_ulonglong],
+    "cuMemAddressFree": [c_ulonglong, c_size_t],
+    "cuMemCreate": [POINTER(c_ulonglong), c_size_t, POINTER(AllocationProp), c_ulonglong],
+    "cuMemRelease": [c_ulonglong],
+    "cuMemMap": [c_ulonglong, c_size_t, c_size_t, c_ulonglong, c_ulonglong],
+    "cuMemUnmap": [c_ulonglong, c_size_t],
+    "cuMemSetAccess": [c_ulonglong, c_size_t, POINTER(AccessDesc), c_size_t],
+    "cuMemExportToShareableHandle": [c_void_p, c_ulonglong, c_int, c_ulonglong],
+    "cuMemImportFromShareableHandle": [POINTER(c_ulonglong), c_void_p, c_int],
+    "cuMemGetAllocationPropertiesFromHandle": [POINTER(AllocationProp), c_ulonglong],
+    "cuMemRetainAllocationHandle": [POINTER(c_ulonglong), c_void_p],
+    "cuMulticastCreate": [POINTER(c_ulonglong), POINTER(MulticastProp)],
+    "cuMulticastAddDevice": [c_ulonglong, c_int],
+    "cuMulticastBindMem": [c_ulonglong, c_size_t, c_ulonglong, c_size_t, c_size_t, c_ulonglong],
+    "cuMulticastUnbind": [c_ulonglong, c_int, c_size_t, c_size_t],
+    "cuMulticastGetGranularity": [POINTER(c_size_t), POINTER(MulticastProp), c_int],
+    "cuPointerGetAttribute": [c_void_p, c_int, c_ulonglong],
+    "cuMemcpyHtoD_v2": [c_ulonglong, c_void_p, c_size_t],
+    "cuMemcpyDtoH_v2": [c_void_p, c_ulonglong, c_size_t],
+    "cuMemsetD8_v2": [c_ulonglong, c_ubyte, c_size_t],
+}
+
+
+def refuse(why):
+    print(f"ctypes_platform.py: {why}", file=sys.stderr)
+    sys.exit(3)
+
+
+def object_of(function):
+    """The file of the library that a function lies in (dladdr)."""
+    info = DlInfo()
+    ctypes.CDLL(None).dladdr(ctypes.cast(function, c_void_p), byref(info))
+    return os.path.realpath(info.file.decode()) if info.file else None
+
+
+def open_platform(path):
+    if not os.path.isabs(path):
+        refuse(f"{path}: not an absolute path")
+    library = ctypes.CDLL(path)
+    marker = getattr(library, "symmcts_platform_abi", None)
+    home = object_of(library.cuMulticastCreate)
+    if marker is None or object_of(marker) != home or home != os.path.realpath(path):
+        refuse(f"{path}: no symmcts_platform_abi beside cuMulticastCreate: not the software "
+               "platform, nothing was called")
+    for name, arguments in ARGUMENTS.items():
+        getattr(library, name).argtypes = arguments
+    return library
+
+
+class Platform:
+    """The calls, with a result code that is not success turned into an exception."""
+
+    def __init__(self, path):
+        self.library = open_platform(path)
+        self("cuInit", 0)
+        self.contexts = []
+
+    def code(self, name, *arguments):
+        return getattr(self.library, name)(*arguments)
+
+    def __call__(self, name, *arguments):
+        code = self.code(name, *arguments)
+        if code != SUCCESS:
+            raise RuntimeError(f"{name} returned {code}")
+
+    def use(self, device):
+        context = c_void_p()
+        self("cuDevicePrimaryCtxRetain", byref(context), device)
+        self("cuCtxSetCurrent", context)
+
+    def create(self, device, size, types):
+        prop = AllocationProp(type=1, handle_types=types, location=Location(1, device))
+        handle = c_ulonglong()
+        self("cuMemCreate", byref(handle), size, byref(prop), 0)
+        return handle.value
+
+    def create_multicast(self, devices, size, types):
+        prop = MulticastProp(devices=devices, size=size, handle_types=types, flags=0)
+        handle = c_ulonglong()
+        self("cuMulticastCreate", byref(handle), byref(prop))
+        return handle.value
+
+    def export_fd(self, handle):
+        fd = c_int(-1)
+        self("cuMemExportToShareableHandle", byref(fd), handle, FD, 0)
+        return fd.value
+
+    def import_fd(self, fd):
+        handle = c_ulonglong()
+        self("cuMemImportFromShareableHandle", byref(handle), c_void_p(fd), FD)
+        return handle.value
+
+    def export_fabric(self, handle):
+        token = (c_ubyte * 64)()
+        self("cuMemExportToShareableHandle", token, handle, FABRIC, 0)
+        return bytes(token)
+
+    def import_fabric(self, token):
+        handle = c_ulonglong()
+        self("cuMemImportFromShareableHandle", byref(handle), (c_ubyte * 64)(*token), FABRIC)
+        return handle.value
+
+    def map(self, handle, size, devices):
+        address = c_ulonglong()
+        self("cuMemAddressReserve", byref(address), size, 0, 0, 0)
+        self("cuMemMap", address.value, size, 0, handle, 0)
+        grants = (AccessDesc * len(devices))(*[AccessDesc(Location(1, d), 3) for d in devices])
+        self("cuMemSetAccess", address.value, size, grants, len(devices))
+        return address.value
+
+    def unmap(self, address, size):
+        self("cuMemUnmap", address, size)
+        self("cuMemAddressFree", address, size)
+
+    def attribute(self, which, address):
+        value = c_ulonglong(0)
+        self("cuPointerGetAttribute", byref(value), which, address)
+        return value.value
+
+    def requested_types(self, handle):
+        prop = AllocationProp()
+        self("cuMemGetAllocationPropertiesFromHandle", byref(prop), handle)
+        return prop.handle_types
+
+    def write(self, address, data):
+        self("cuMemcpyHtoD_v2", address, (c_char * len(data))(*data), len(data))
+
+    def read(self, address, size):
+        out = (c_char * size)()
+        self("cuMemcpyDtoH_v2", out, address, size)
+        return out.raw
+
+
+class OneProcess(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cuda = Platform(OPTIONS.lib)
+        cls.cuda.use(0)
+        prop = MulticastProp(devices=2, size=0, handle_types=FD, flags=0)
+        size = c_size_t()
+        cls.cuda("cuMulticastGetGranularity", byref(size), byref(prop), 0)
+        cls.size = max(2 * MIB, size.value)
+
+    def test_memory_provenance_is_the_measured_table(self):
+        cuda, size = self.cuda, self.size
+        native = cuda.create(0, size, FD)
+        fd = cuda.export_fd(native)
+        imported = cuda.import_fd(fd)
+        os.close(fd)
+        plain = cuda.create(0, size, 0)
+        self.assertNotEqual(native, imported)
+        self.assertEqual(cuda.requested_types(native), 1)
+        self.assertEqual(cuda.requested_types(imported), 0)
+        maps = [cuda.map(handle, size, [0]) for handle in (native, imported, plain)]
+        self.assertEqual([cuda.attribute(ALLOWED, at) for at in maps], [1, 0, 0])
+        self.assertEqual([cuda.attribute(ORDINAL, at) for at in maps], [0, 0, 0])
+        self.assertEqual([cuda.attribute(MAPPED, at) for at in maps], [1, 1, 1])
+        retained = c_ulonglong()
+        cuda("cuMemRetainAllocationHandle", byref(retained), c_void_p(maps[1] + 4096))
+        self.assertEqual(retained.value, imported)
+        cuda("cuMemRelease", retained.value)
+        cuda.write(maps[0], b"one memory, two mappings")
+        self.assertEqual(cuda.read(maps[1], 24), b"one memory, two mappings")
+        for at in maps:
+            cuda.unmap(at, size)
+        for handle in (native, imported, plain):
+            cuda("cuMemRelease", handle)
+
+    def test_misuse_gives_the_measured_codes(self):
+        cuda, size = self.cuda, self.size
+        native = cuda.create(0, 2 * size, FD)
+        at = cuda.map(native, 2 * size, [0])
+        handle, fd = c_ulonglong(), c_int()
+        codes = {
+            "map over a mapped range": cuda.code("cuMemMap", at, 2 * size, 0, native, 0),
+            "partial unmap": cuda.code("cuMemUnmap", at, size),
+            "free while mapped": cuda.code("cuMemAddressFree", at, 2 * size),
+            "import of a bad descriptor": cuda.code(
+                "cuMemImportFromShareableHandle", byref(handle), c_void_p(12345), FD),
+            "export of a type not requested": cuda.code(
+                "cuMemExportToShareableHandle", (c_ubyte * 64)(), native, FABRIC, 0),
+        }
+        exported = cuda.export_fd(native)
+        imported = cuda.import_fd(exported)
+        os.close(exported)
+        codes["re-export of an import"] = cuda.code(
+            "cuMemExportToShareableHandle", byref(fd), imported, FD, 0)
+        with open("/dev/null", "rb") as other:
+            codes["import of a foreign descriptor"] = cuda.code(
+                "cuMemImportFromShareableHandle", byref(handle), c_void_p(other.fileno()), FD)
+        expected = dict.fromkeys(codes, INVALID_VALUE)
+        expected["import of a bad descriptor"] = UNKNOWN
+        self.assertEqual(codes, expected)
+        cuda.unmap(at, 2 * size)
+        for used in (native, imported):
+            cuda("cuMemRelease", used)
+
+    def test_multicast_reaches_both_replicas(self):
+        cuda, size = self.cuda, self.size
+        native = cuda.create_multicast(2, size, FD)
+        fd = cuda.export_fd(native)
+        imported = cuda.import_fd(fd)
+        os.close(fd)
+        self.assertNotEqual(native, imported)
+        memory = [cuda.create(device, size, FD) for device in (0, 1)]
+        for device in (0, 1):
+            cuda("cuMulticastAddDevice", imported, device)
+        for device in (0, 1):
+            cuda("cuMulticastBindMem", imported, 0, memory[device], 0, size, 0)
+        team = cuda.map(imported, size, [0, 1])
+        kept = cuda.map(native, size, [0, 1])
+        replicas = [cuda.map(memory[device], size, [device, 0]) for device in (0, 1)]
+        self.assertEqual(cuda.attribute(ALLOWED, team), 0)
+        self.assertEqual(cuda.attribute(ALLOWED, kept), 1)
+        self.assertEqual(cuda.attribute(ORDINAL, kept), 0)
+        self.assertEqual([cuda.attribute(ORDINAL, at) for at in replicas], [0, 1])
+        for at in replicas:
+            cuda("cuMemsetD8_v2", at, 0xEE, size)
+        cuda.write(team + 512, b"to both")
+        for at in replicas:
+            self.assertEqual(cuda.read(at + 511, 9), b"\xeeto both\xee")
+        for at in [team, kept] + replicas:
+            cuda.unmap(at, size)
+        for device in (0, 1):
+            cuda("cuMulticastUnbind", imported, device, 0, size)
+        for handle in [native, imported] + memory:
+            cuda("cuMemRelease", handle)
+
+
+class TwoProcesses(unittest.TestCase):
+    def test_one_machine_joined_by_fabric_handles(self):
+        with tempfile.TemporaryDirectory(prefix="symmcts-ctypes-") as folder:
+            environment = dict(os.environ, SYMMCTS_MACHINE=os.path.join(folder, "machine"))
+            ranks = [subprocess.Popen([sys.executable, __file__, "--lib", OPTIONS.lib,
+                                       "--rank", str(rank)], env=environment, text=True,
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                     for rank in (0, 1)]
+            # The parent carries lines between the ranks: what one sends, the other receives.
+            while True:
+                lines = [rank.stdout.readline() for rank in ranks]
+                if not all(lines) or lines == ["done\n", "done\n"]:
+                    break
+                for rank, line in zip(ranks, reversed(lines)):
+                    rank.stdin.write(line)
+                    rank.stdin.flush()
+            for rank in ranks:
+                rank.stdin.close()
+                rank.stdout.close()
+            self.assertEqual([rank.wait(60) for rank in ranks], [0, 0])
+            self.assertEqual(lines, ["done\n", "done\n"])
+
+
+class Refusal(unittest.TestCase):
+    def test_a_library_without_the_marker_is_refused_before_any_call(self):
+        for rank in ([], ["--rank", "0"]):
+            ended = subprocess.run([sys.executable, __file__, "--lib", OPTIONS.foreign, *rank],
+                                   capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 3, ended.stderr)
+            self.assertIn("not the software platform", ended.stderr)
+            # Every function of that library says so when it is called.
+            self.assertNotIn("was called", ended.stderr.replace("nothing was called", ""))
+
+    def test_a_relative_path_is_refused(self):
+        ended = subprocess.run([sys.executable, __file__, "--lib", "libcuda.so.1"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 3, ended.stderr)
+
+
+def rank_program(rank):
+    """One of two processes: memory and a multicast object shared by FABRIC handles."""
+    def swap(text):
+        print(text, flush=True)
+        received = sys.stdin.readline()
+        if not received:
+            sys.exit(f"rank {rank}: the other rank is gone")
+        return received.rstrip("\n")
+
+    def check(seen, expected, what):
+        if seen != expected:
+            sys.exit(f"rank {rank}: {what}: {seen!r}, expected {expected!r}")
+
+    cuda, peer, size = Platform(OPTIONS.lib), 1 - rank, 2 * MIB
+    cuda.use(rank)
+    memory = cuda.create(rank, size, FABRIC)
+    mine = cuda.map(memory, size, [rank])
+    cuda("cuMemsetD8_v2", mine, 0, size)
+    cuda("cuCtxSynchronize")
+
+    theirs = cuda.import_fabric(bytes.fromhex(swap(cuda.export_fabric(memory).hex())))
+    remote = cuda.map(theirs, size, [rank])
+    check(cuda.requested_types(memory), FABRIC, "requested types of the native handle")
+    check(cuda.requested_types(theirs), 0, "requested types of the import")
+    check(cuda.attribute(ORDINAL, remote), peer, "ordinal of the peer's memory")
+    cuda.write(remote, b"from rank %d" % rank)
+    swap("written")
+    check(cuda.read(mine, 11), b"from rank %d" % peer, "what the peer wrote")
+
+    native = cuda.create_multicast(2, size, FABRIC) if rank == 0 else None
+    token = swap(cuda.export_fabric(native).hex() if rank == 0 else "none")
+    own_token = cuda.export_fabric(native).hex() if rank == 0 else token
+    team = cuda.import_fabric(bytes.fromhex(own_token))  # the creator imports its own handle too
+    cuda("cuMulticastAddDevice", team, rank)
+    swap("added")
+    cuda("cuMulticastBindMem", team, 0, memory, 0, size, 0)
+    at = cuda.map(team, size, [rank])
+    check(cuda.attribute(ALLOWED, at), 0, "handle types of the imported mapping")
+    swap("mapped")
+    if rank == 0:
+        cuda("cuMemRelease", native)
+    cuda.write(at + 4096 * (1 + rank), b"multicast from rank %d" % rank)
+    swap("written")
+    for writer in (0, 1):
+        check(cuda.read(mine + 4096 * (1 + writer), 21), b"multicast from rank %d" % writer,
+              "the replica")
+    swap("read")
+    cuda.unmap(at, size)
+    cuda("cuMulticastUnbind", team, rank, 0, size)
+    cuda("cuMemRelease", team)
+    for address in (remote, mine):
+        cuda.unmap(address, size)
+    for handle in (theirs, memory):
+        cuda("cuMemRelease", handle)
+    print("done", flush=True)
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lib", required=True)
+    parser.add_argument("--foreign")
+    parser.add_argument("--rank", type=int)
+    OPTIONS = parser.parse_args()
+    if OPTIONS.rank is not None:
+        rank_program(OPTIONS.rank)
+        return
+    open_platform(OPTIONS.lib)
+    if OPTIONS.foreign is None:
+        refuse("--foreign is missing")
+    unittest.main(argv=[sys.argv[0], "-v"])
+
+
+if __name__ == "__main__":
+    main()
