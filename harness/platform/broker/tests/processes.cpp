@@ -20,7 +20,14 @@ TempFolder::TempFolder() {
   EXPECT_FALSE(path_.empty());
 }
 
-TempFolder::~TempFolder() { std::filesystem::remove_all(path_); }
+TempFolder::~TempFolder() {
+  // A broker may be removing its socket at this moment.
+  std::error_code error;
+  for (int i = 0;
+       i < 100 && std::filesystem::remove_all(path_, error) == static_cast<std::uintmax_t>(-1);
+       ++i) {
+  }
+}
 
 std::string TempFolder::write(const std::string& name, const std::string& text) const {
   std::ofstream(file(name)) << text;

@@ -1,0 +1,163 @@
+#include "harness/platform/model/quiescence.hpp"
+
+#include <gtest/gtest.h>
+
+namespace symmcts::platform {
+namespace {
+
+class QuiescenceTest : public ::testing::Test {
+ protected:
+  QuiescenceTest() {
+    for (const ClientId client : {a_, b_}) {
+      quiescence_.attach(client);
+      quiescence_.declare_managed(client);
+    }
+  }
+  void stuck(ClientId client, Ns next = kNever, Ns deadline = kNever, bool in_call = false) {
+    quiescence_.report_stuck(client, {next, deadline, "exchange", in_call}, seen_[client]);
+  }
+  std::optional<Move> next(bool hold = false) {
+    const auto move = quiescence_.next(hold);
+    if (move && (move->kind == Move::Kind::grant || move->kind == Move::Kind::deadline)) {
+      ++seen_[move->client];
+    }
+    return move;
+  }
+
+  ClientId a_ = client_id(0, 0), b_ = client_id(0, 1);
+  std::map<ClientId, std::uint64_t> seen_;
+  Quiescence quiescence_;
+};
+
+TEST_F(QuiescenceTest, NothingMovesWhileOneRuns) {
+  stuck(a_, 100);
+  EXPECT_FALSE(next());
+}
+
+TEST_F(QuiescenceTest, TheEarliestEventIsGrantedAndItsOwnerRuns) {
+  stuck(a_, 200);
+  stuck(b_, 100);
+  const auto move = next();
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->kind, Move::Kind::grant);
+  EXPECT_EQ(move->client, b_);
+  EXPECT_EQ(move->at, 100u);
+  EXPECT_FALSE(next()) << "b runs until it reports again";
+  stuck(b_, 300);
+  EXPECT_EQ(next()->client, a_);
+}
+
+TEST_F(QuiescenceTest, TiesGoToTheLowerRankWhoeverReportedFirst) {
+  stuck(b_, 100);
+  stuck(a_, 100);
+  EXPECT_EQ(next()->client, a_);
+}
+
+TEST_F(QuiescenceTest, AMessageUnderWayKeepsTimeStill) {
+  quiescence_.message_out(a_);
+  stuck(a_, 100);
+  stuck(b_, 200);
+  EXPECT_FALSE(next()) << "it may reach b before 100";
+  quiescence_.message_in(b_, 1);
+  EXPECT_FALSE(next()) << "b has taken it in and runs";
+  stuck(b_, 200);
+  EXPECT_EQ(next()->client, a_);
+}
+
+TEST_F(QuiescenceTest, DeviceWorkThenHoldsThenDeadlines) {
+  stuck(a_, 500, 50);
+  stuck(b_, kNever, 60);
+  EXPECT_EQ(next(true)->kind, Move::Kind::grant) << "even where a deadline is earlier";
+  stuck(a_, kNever, 50);
+  EXPECT_EQ(next(true)->kind, Move::Kind::open_hold);
+  const auto move = next(false);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->kind, Move::Kind::deadline);
+  EXPECT_EQ(move->client, a_);
+  EXPECT_EQ(move->at, 50u);
+}
+
+TEST_F(QuiescenceTest, ADeadlockIsSaidOnceUntilSomebodyMoves) {
+  stuck(a_);
+  stuck(b_);
+  EXPECT_EQ(next()->kind, Move::Kind::deadlock);
+  EXPECT_FALSE(next());
+  stuck(a_);
+  EXPECT_FALSE(next()) << "reporting again is no move";
+  quiescence_.report_running(a_);
+  stuck(a_);
+  EXPECT_EQ(next()->kind, Move::Kind::deadlock);
+}
+
+TEST_F(QuiescenceTest, AReportThatOvertakesItsCallDoesNotCount) {
+  stuck(a_, kNever, kNever, /*in_call=*/true);
+  stuck(b_);
+  EXPECT_FALSE(next()) << "the call may be answered at once";
+  quiescence_.parked(a_);
+  EXPECT_EQ(next()->kind, Move::Kind::deadlock);
+  quiescence_.unparked(a_);
+  EXPECT_FALSE(next()) << "answered: it runs";
+}
+
+TEST_F(QuiescenceTest, AReportThatCrossedANoticeDoesNotCount) {
+  quiescence_.noticed(a_);
+  stuck(a_, 100);
+  stuck(b_, 200);
+  EXPECT_FALSE(next());
+  ++seen_[a_];
+  stuck(a_, 150);
+  EXPECT_EQ(next()->at, 150u);
+}
+
+TEST_F(QuiescenceTest, TheDeadNoLongerCount) {
+  stuck(a_, 100);
+  quiescence_.detach(b_);
+  EXPECT_EQ(next()->client, a_);
+}
+
+TEST_F(QuiescenceTest, MessagesToTheDeadAreWrittenOff) {
+  quiescence_.message_out(a_);
+  stuck(a_, 100);
+  EXPECT_FALSE(quiescence_.only_lost_messages()) << "b may still take it in";
+  quiescence_.detach(b_);
+  EXPECT_FALSE(next());
+  EXPECT_TRUE(quiescence_.only_lost_messages());
+  quiescence_.write_off();
+  EXPECT_EQ(next()->client, a_);
+  quiescence_.message_in(a_, 1);
+  stuck(a_, 200);
+  EXPECT_EQ(next()->at, 200u) << "one that arrives after all does no harm";
+}
+
+TEST_F(QuiescenceTest, ClientsThatAreExpectedCountAsRunning) {
+  quiescence_.expect(3);
+  stuck(a_, 100);
+  stuck(b_, 100);
+  EXPECT_FALSE(next());
+  const ClientId c = client_id(0, 2);
+  quiescence_.attach(c);
+  quiescence_.declare_managed(c);
+  EXPECT_FALSE(next());
+  quiescence_.detach(c);
+  EXPECT_TRUE(next()) << "came and left";
+}
+
+TEST_F(QuiescenceTest, OneUnmanagedClientEndsIt) {
+  const ClientId c = client_id(0, 2);
+  quiescence_.attach(c);
+  stuck(a_, 100);
+  stuck(b_, 100);
+  EXPECT_FALSE(next()) << "it may yet declare itself";
+  EXPECT_TRUE(quiescence_.deterministic());
+  EXPECT_TRUE(quiescence_.acts(c));
+  EXPECT_FALSE(quiescence_.acts(c));
+  EXPECT_FALSE(quiescence_.deterministic());
+  EXPECT_FALSE(next());
+  quiescence_.detach(c);
+  EXPECT_FALSE(quiescence_.deterministic()) << "what it did is done";
+}
+
+TEST_F(QuiescenceTest, DeclaredClientsAct) { EXPECT_FALSE(quiescence_.acts(a_)); }
+
+}  // namespace
+}  // namespace symmcts::platform
