@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "harness/platform/process/local_machine.hpp"
@@ -16,7 +17,8 @@ class World {
 
 struct WorldFactory {
   const char* name;
-  std::unique_ptr<World> (*make)(const Profile& profile);
+  // `path` is the file that `profile` was read from.
+  std::unique_ptr<World> (*make)(const Profile& profile, const std::string& path);
 };
 
 // The model in this process, and the broker as a program of its own.

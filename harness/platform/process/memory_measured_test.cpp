@@ -77,7 +77,7 @@ class MeasuredMemory : public ::testing::TestWithParam<WorldFactory> {
     auto parsed = parse_profile(text.str(), SYMMCTS_HGX_H200);
     ASSERT_TRUE(parsed) << parsed.error();
     profile_ = parsed.value();
-    world_ = GetParam().make(profile_);
+    world_ = GetParam().make(profile_, SYMMCTS_HGX_H200);
     ASSERT_NE(world_, nullptr);
   }
 
