@@ -184,7 +184,7 @@ std::optional<std::int64_t> nanoseconds_of_us(const JsonValue& value, bool* frac
     }
     return std::llround(us * 1000);
   }
-  if (fraction != nullptr) {
+  if (fraction != nullptr && part != 0) {
     *fraction = true;
   }
   return text.front() == '-' ? nanoseconds - part : nanoseconds + part;
