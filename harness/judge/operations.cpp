@@ -147,8 +147,8 @@ std::vector<Operation> operations(const RankEvidence& rank, const RankObjects& o
     if (const auto call = by_corr.find(copy.corr); call != by_corr.end()) {
       operation.call = call->second;
     }
-    operation.bytes =
-        copy.copies > 1 && copy.bytes % copy.copies == 0 ? copy.bytes / copy.copies : copy.bytes;
+    operation.bytes = copy.bytes;
+    operation.count = copy.copies;
     operation.target = target_of(operation, objects);
     place_in_window(windows, operation);
     out.push_back(std::move(operation));
