@@ -34,7 +34,7 @@ void Quiescence::message_out(ClientId client) {
 
 void Quiescence::message_in(ClientId client, std::uint64_t count) {
   runs(clients_[client]);
-  in_flight_ -= std::min(in_flight_, count);
+  in_flight_ -= static_cast<std::int64_t>(count);
 }
 
 void Quiescence::report_stuck(ClientId client, const Stuck& stuck, std::uint64_t seen) {
@@ -61,7 +61,7 @@ void Quiescence::unparked(ClientId client) {
 }
 
 std::optional<Move> Quiescence::next(bool hold_waits) {
-  if (!all_wait() || in_flight_ > 0) return std::nullopt;
+  if (!all_wait() || in_flight_ != 0) return std::nullopt;
   // The least of (time, rank) over one of the two times of a report.
   const auto least = [&](Ns Stuck::*time) {
     std::optional<std::tuple<Ns, int, ClientId>> best;
@@ -86,7 +86,7 @@ std::optional<Move> Quiescence::next(bool hold_waits) {
 }
 
 bool Quiescence::only_lost_messages() const {
-  return in_flight_ > 0 && somebody_left_ && all_wait();
+  return in_flight_ != 0 && somebody_left_ && all_wait();
 }
 
 const Stuck* Quiescence::stuck(ClientId client) const {

@@ -84,7 +84,8 @@ class Quiescence {
 
   std::map<ClientId, Client> clients_;
   int expected_ = 0, attached_ = 0, unmanaged_ = 0;
-  std::uint64_t in_flight_ = 0;
+  // Below zero while a receiver has been heard before the sender: each has a socket of its own.
+  std::int64_t in_flight_ = 0;
   bool somebody_left_ = false;
   bool deadlocked_ = false;  // said so already, and nobody has moved since
 };

@@ -53,6 +53,16 @@ TEST_F(QuiescenceTest, TiesGoToTheLowerRankWhoeverReportedFirst) {
   EXPECT_EQ(next()->client, a_);
 }
 
+TEST_F(QuiescenceTest, AReceiverMayBeHeardBeforeTheSender) {
+  quiescence_.message_in(b_, 1);
+  stuck(b_, 200);
+  stuck(a_, 100);
+  EXPECT_FALSE(next()) << "what a sent has not been heard of yet";
+  quiescence_.message_out(a_);
+  stuck(a_, 100);
+  EXPECT_EQ(next()->client, a_);
+}
+
 TEST_F(QuiescenceTest, AMessageUnderWayKeepsTimeStill) {
   quiescence_.message_out(a_);
   stuck(a_, 100);
