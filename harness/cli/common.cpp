@@ -1,0 +1,43 @@
+#include "harness/cli/common.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+#include "harness/cli/console.hpp"
+#include "harness/cli/toml_document.hpp"
+
+namespace symmcts::cli {
+namespace fs = std::filesystem;
+
+Result<std::map<std::string, fs::path>> find_scenarios(const CertificationProfile& profile,
+                                                       const Machine& machine,
+                                                       const Locations& at) {
+  std::map<std::string, fs::path> files;
+  if (!machine.software) return files;
+  for (const auto& [unit, name] : profile.scenarios) {
+    const auto file = find_named(name, at.scenarios(), "scenario");
+    if (!file) return Error{file.error()};
+    files[unit] = file.value();
+  }
+  return files;
+}
+
+Result<CertificationProfile> load_profile(const std::string& name, const Locations& at,
+                                          const std::vector<std::string>& known_ids) {
+  const auto file = find_named(name, at.profiles(), "profile");
+  if (!file) return Error{file.error()};
+  const auto text = read_file(file.value());
+  if (!text) return Error{text.error()};
+  return parse_certification_profile(text.value(), file.value().string(), known_ids);
+}
+
+int print_result(const report::Report& result, const fs::path& out, bool json) {
+  const std::string text = report::to_json(result);
+  std::ofstream(out / "result.json") << text;
+  report::TextOptions options;
+  options.colour = stdout_is_terminal();
+  std::fputs(json ? text.c_str() : report::to_text(result, options).c_str(), stdout);
+  return result.exit;
+}
+
+}  // namespace symmcts::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "harness/cli/locations.hpp"
+#include "harness/cli/machine.hpp"
+#include "harness/cli/profile.hpp"
+#include "harness/report/report.hpp"
+#include "harness/support/result.hpp"
+
+namespace symmcts::cli {
+
+// What verbs use when the command line does not say.
+inline constexpr char kDefaultPlatform[] = "gb200-nvl2";
+inline constexpr char kDefaultProfile[] = "cpu-default";
+
+// Unit -> file of the profile's scenarios; none on a real machine, which has no broker to hold
+// anybody.
+Result<std::map<std::string, std::filesystem::path>> find_scenarios(
+    const CertificationProfile& profile, const Machine& machine, const Locations& at);
+
+// The profile `name`, checked against the catalogue's ids.
+Result<CertificationProfile> load_profile(const std::string& name, const Locations& at,
+                                          const std::vector<std::string>& known_ids);
+
+// Writes result.json in the output folder and prints the result, as JSON or for people. Returns the
+// result's exit code.
+int print_result(const report::Report& result, const std::filesystem::path& out, bool json);
+
+}  // namespace symmcts::cli

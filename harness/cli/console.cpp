@@ -1,0 +1,36 @@
+#include "harness/cli/console.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace symmcts::cli {
+namespace {
+
+constexpr char kClearLine[] = "\r\033[K";
+
+}  // namespace
+
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+Progress::Progress(std::size_t units) : units_(units), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (terminal_) std::fputs(kClearLine, stderr);
+}
+
+void Progress::show(std::size_t done, const std::string& what) {
+  if (terminal_) {
+    std::fprintf(stderr, "%s[%zu/%zu] %s", kClearLine, done + 1, units_, what.c_str());
+  }
+}
+
+int fail(int code, const std::string& message) {
+  std::string line = message;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::fprintf(stderr, "symmcts: %s\n", line.c_str());
+  return code;
+}
+
+}  // namespace symmcts::cli

@@ -1,0 +1,75 @@
+#include "harness/cli/locations.hpp"
+
+#include <algorithm>
+
+namespace symmcts::cli {
+namespace fs = std::filesystem;
+namespace {
+
+// The first of the candidates that exists, or the first one.
+fs::path first_existing(const std::vector<fs::path>& candidates) {
+  std::error_code error;
+  for (const fs::path& path : candidates) {
+    if (fs::exists(path, error)) return path.lexically_normal();
+  }
+  return candidates.front().lexically_normal();
+}
+
+}  // namespace
+
+Result<Locations> find_locations() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return Error{"/proc/self/exe: " + error.message()};
+  const fs::path bin = program.parent_path();
+  const fs::path prefix = bin.parent_path();
+
+  Locations at;
+  const fs::path catalogue = fs::path("conformance") / "requirements.toml";
+  // build/PRESET/bin lies three folders below the tree; the path compiled in serves other layouts.
+  for (const fs::path& data : {prefix / "share" / "symm-cts", prefix.parent_path().parent_path(),
+                               fs::path(SYMMCTS_SOURCE_DIR)}) {
+    if (at.data.empty() && fs::exists(data / catalogue, error)) at.data = data;
+  }
+  if (at.data.empty()) {
+    return Error{(prefix / "share" / "symm-cts" / catalogue).string() + ": no such file"};
+  }
+  at.programs.rank = bin / "symmcts-rank";
+  at.programs.broker = bin / "symmcts-broker";
+  at.programs.recorder = first_existing({prefix / "lib" / "libsymmcts_recorder.so",
+                                         prefix / "lib" / "symm-cts" / "libsymmcts_recorder.so"});
+  at.programs.platform =
+      first_existing({prefix / "platform", prefix / "lib" / "symm-cts" / "platform"});
+  at.programs.profiles = at.platforms();
+  for (const fs::path& needed : {at.programs.rank, at.programs.broker, at.programs.recorder,
+                                 at.programs.platform / "libcuda.so.1"}) {
+    if (!fs::exists(needed, error)) return Error{needed.string() + ": no such file"};
+  }
+  return at;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".toml") names.push_back(it->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<fs::path> find_named(const std::string& name, const fs::path& folder,
+                            const std::string& what) {
+  std::error_code error;
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) {
+    if (fs::is_regular_file(name, error)) return fs::absolute(name);
+    return Error{name + ": no such file"};
+  }
+  const fs::path file = folder / (name + ".toml");
+  if (!name.empty() && fs::is_regular_file(file, error)) return file;
+  std::string known;
+  for (const std::string& other : names_in(folder)) known += (known.empty() ? "" : ", ") + other;
+  return Error{"no such " + what + ": " + name + " (there are: " + known + ")"};
+}
+
+}  // namespace symmcts::cli

@@ -1,0 +1,123 @@
+// symmcts: the command. This file holds the command line and nothing else.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "harness/cli/console.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/judge/exit_code.hpp"
+
+namespace symmcts::cli {
+namespace {
+
+void add_placement(CLI::App& app, Placement& placement) {
+  app.add_option("--platform", placement.platform,
+                 "platform profile, by name or file, or `system`");
+  app.add_option("--launcher", placement.launcher, "fork (default) or mpirun");
+  app.add_option("--launch-arg", placement.launch_args, "an argument for the launcher; repeatable")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  app.add_option("--root-ordinal", placement.root_ordinal, "device ordinal of rank 0");
+  app.add_flag("--one-visible-gpu", placement.one_visible_gpu, "each rank sees one GPU only");
+  app.add_option("--stall", placement.stall_seconds, "seconds without progress until a case hangs")
+      ->check(CLI::Range(0.1, 1e6));
+  app.add_option("--deadline", placement.unit_seconds, "seconds that one case may take")
+      ->check(CLI::Range(0.1, 1e6));
+}
+
+template <typename Options>
+void add_output(CLI::App& app, Options& options) {
+  app.add_option("--seed", options.seed, "seed of the schedule");
+  app.add_option("--out", options.out, "output folder (default symmcts-out)");
+  app.add_flag("--json", options.json, "print the result as JSON");
+}
+
+struct Verbs {
+  RunOptions run;
+  CheckOptions check;
+  ReproOptions repro;
+  SelftestOptions selftest;
+  std::string list;
+  std::function<int()> chosen;
+};
+
+void add_run(CLI::App& app, Verbs& verbs) {
+  CLI::App* run_verb = app.add_subcommand("run", "certify an implementation");
+  run_verb->add_option("--impl", verbs.run.implementation, "implementation (list implementations)");
+  run_verb->add_option("--ranks", verbs.run.ranks, "number of ranks (default 2)");
+  run_verb->add_option("--profile", verbs.run.profile, "what must run (list profiles)");
+  run_verb->add_option("--filter", verbs.run.filter,
+                       "cases, as a glob over names and requirements");
+  add_placement(*run_verb, verbs.run.placement);
+  run_verb->add_flag("--allow-multicast", verbs.run.placement.allow_multicast,
+                     "permit multicast on a real driver");
+  add_output(*run_verb, verbs.run);
+  run_verb->callback([&verbs] { verbs.chosen = [&verbs] { return run(verbs.run); }; });
+}
+
+void add_check(CLI::App& app, Verbs& verbs) {
+  CLI::App* check_verb = app.add_subcommand("check", "judge evidence or profiler files");
+  check_verb->add_option("files", verbs.check.files, "evidence or Kineto files, one a rank")
+      ->required();
+  check_verb->add_option("--rank", verbs.check.ranks, "FILE=N: the file is rank N's; repeatable")
+      ->expected(1)
+      ->take_all();
+  check_verb->add_option("--require", verbs.check.required, "id that must be judged; repeatable")
+      ->expected(1)
+      ->take_all();
+  check_verb->add_flag("--json", verbs.check.json, "print the result as JSON");
+  check_verb->callback([&verbs] { verbs.chosen = [&verbs] { return check(verbs.check); }; });
+}
+
+void add_repro(CLI::App& app, Verbs& verbs) {
+  CLI::App* repro_verb = app.add_subcommand("repro", "a public bug, before and after its fix");
+  repro_verb->add_option("id", verbs.repro.id, "the report (list repros)")->required();
+  add_placement(*repro_verb, verbs.repro.placement);
+  add_output(*repro_verb, verbs.repro);
+  repro_verb->callback([&verbs] { verbs.chosen = [&verbs] { return repro(verbs.repro); }; });
+}
+
+void add_selftest(CLI::App& app, Verbs& verbs) {
+  CLI::App* selftest_verb =
+      app.add_subcommand("selftest", "every defect must be caught, the reference must pass");
+  add_placement(*selftest_verb, verbs.selftest.placement);
+  add_output(*selftest_verb, verbs.selftest);
+  selftest_verb->callback(
+      [&verbs] { verbs.chosen = [&verbs] { return selftest(verbs.selftest); }; });
+}
+
+void add_list(CLI::App& app, Verbs& verbs) {
+  CLI::App* list_verb = app.add_subcommand("list", "what there is, one item a line");
+  list_verb
+      ->add_option("what", verbs.list,
+                   "requirements, profiles, platforms, implementations, defects or repros")
+      ->required();
+  list_verb->callback([&verbs] { verbs.chosen = [&verbs] { return list(verbs.list); }; });
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app("Certifies implementations of CUDA multicast symmetric memory.", "symmcts");
+  app.set_version_flag("--version", "symmcts " SYMMCTS_VERSION);
+  app.require_subcommand(1);
+  Verbs verbs;
+  add_run(app, verbs);
+  add_check(app, verbs);
+  add_repro(app, verbs);
+  add_selftest(app, verbs);
+  add_list(app, verbs);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(judge::kExitUsage, error.what());
+  }
+  return verbs.chosen();
+}
+
+}  // namespace
+}  // namespace symmcts::cli
+
+int main(int argc, char** argv) { return symmcts::cli::main_of(argc, argv); }

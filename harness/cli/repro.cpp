@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/cli/common.hpp"
+#include "harness/cli/compare.hpp"
+#include "harness/cli/console.hpp"
+#include "harness/cli/machine.hpp"
+#include "harness/cli/suite.hpp"
+#include "harness/cli/toml_document.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/judge/exit_code.hpp"
+#include "harness/report/report.hpp"
+
+namespace symmcts::cli {
+namespace fs = std::filesystem;
+namespace {
+
+Result<Repro> load_repro(const std::string& id, const Locations& at) {
+  const auto file = find_named(id, at.repros(), "repro");
+  if (!file) return Error{file.error()};
+  const auto text = read_file(file.value());
+  if (!text) return Error{text.error()};
+  return parse_repro(text.value(), file.value().string());
+}
+
+bool has_error(const judge::Judgement& judgement) {
+  return std::any_of(
+      judgement.verdicts.begin(), judgement.verdicts.end(),
+      [](const judge::Verdict& verdict) { return verdict.status == judge::VerdictStatus::error; });
+}
+
+// The one unit of the report, for one half.
+Result<Suite> suite_of(const Repro& repro, const Machine& machine, const Locations& at,
+                       const std::vector<launch::UnitName>& units) {
+  Suite suite;
+  for (const launch::UnitName& unit : units) {
+    if (unit.unit == repro.unit) suite.units.push_back(unit);
+  }
+  if (suite.units.empty()) return Error{repro.id + ": there is no case " + repro.unit};
+  suite.ids = repro.requirements;
+  if (!repro.scenario.empty()) {
+    CertificationProfile profile;
+    profile.scenarios[repro.unit] = repro.scenario;
+    auto scenarios = find_scenarios(profile, machine, at);
+    if (!scenarios) return Error{scenarios.error()};
+    suite.scenarios = std::move(scenarios.value());
+  }
+  return suite;
+}
+
+}  // namespace
+
+int repro(const ReproOptions& options) {
+  const launch::Variables host = launch::read_environment();
+  const auto at = find_locations();
+  if (!at) return fail(judge::kExitError, at.error());
+  const auto repro = load_repro(options.id, at.value());
+  if (!repro) return fail(judge::kExitUsage, repro.error());
+  const std::string platform =
+      options.placement.platform.empty() ? repro.value().platform : options.placement.platform;
+  if (platform == kSystem) {
+    return fail(judge::kExitUsage,
+                "--platform system: a repro runs a defect, which could harm other users of a host");
+  }
+  const auto machine = find_machine(platform, at.value());
+  if (!machine) return fail(judge::kExitUsage, machine.error());
+  const auto request = make_request(machine.value(), options.placement, repro.value().ranks,
+                                    options.seed, at.value(), host);
+  if (!request) return fail(judge::kExitUsage, request.error());
+  const ReproVariant* variant =
+      repro.value().find(options.placement.root_ordinal, options.placement.one_visible_gpu);
+  if (variant == nullptr) {
+    return fail(judge::kExitUsage,
+                options.id + ": nothing is published for --root-ordinal " +
+                    std::to_string(options.placement.root_ordinal) +
+                    (options.placement.one_visible_gpu ? " --one-visible-gpu" : ""));
+  }
+  const auto units = launch::list_units(request.value(), host);
+  if (!units) return fail(judge::kExitError, units.error());
+  auto suite = suite_of(repro.value(), machine.value(), at.value(), units.value());
+  if (!suite) return fail(judge::kExitUsage, suite.error());
+  const fs::path out = fs::absolute(options.out);
+  if (const Status ready = prepare_output(out); !ready) {
+    return fail(judge::kExitUsage, ready.error());
+  }
+  suite.value().again = [&](const std::string&) {
+    return "symmcts repro " + quoted(options.id) + repeat(machine.value(), options.placement) +
+           " --seed " + std::to_string(options.seed);
+  };
+
+  report::ReproReport result;
+  result.id = repro.value().id;
+  result.title = repro.value().title;
+  result.source = repro.value().source;
+  Progress progress(2);
+  std::vector<std::string> deviations;
+  bool error = false;
+  const auto run_half = [&](std::size_t index, const std::string& name, const Published& published,
+                            report::Report& half) {
+    progress.show(index, name + ": " + published.implementation);
+    suite.value().request = request.value();
+    suite.value().request.implementation = published.implementation;
+    suite.value().request.out = out / name;
+    std::error_code ignored;
+    fs::create_directories(suite.value().request.out, ignored);
+    SuiteResult ended = run_suite(suite.value(), host);
+    for (std::string& line : differences(name, published, repro.value().requirements, ended)) {
+      deviations.push_back(std::move(line));
+    }
+    error |= has_error(ended.judgement);
+    half.verb = "run";
+    judge::ExitRule rule;
+    rule.unknown_counts = true;
+    half.exit = judge::exit_code(ended.judgement, rule);
+    half.judgement = std::move(ended.judgement);
+  };
+  run_half(0, "before", variant->before, result.before);
+  run_half(1, "after", variant->after, result.after);
+
+  result.exit = error                ? judge::kExitError
+                : deviations.empty() ? judge::kExitPass
+                                     : judge::kExitFail;
+  const std::string json = report::to_json(result);
+  std::ofstream(out / "result.json") << json;
+  report::TextOptions text;
+  text.colour = stdout_is_terminal();
+  std::fputs(options.json ? json.c_str() : report::to_text(result, text).c_str(), stdout);
+  for (const std::string& line : deviations) fail(0, options.id + ": not as published: " + line);
+  return result.exit;
+}
+
+}  // namespace symmcts::cli

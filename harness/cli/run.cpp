@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "harness/cli/catalogue_check.hpp"
+#include "harness/cli/common.hpp"
+#include "harness/cli/console.hpp"
+#include "harness/cli/machine.hpp"
+#include "harness/cli/suite.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/judge/exit_code.hpp"
+#include "harness/report/report.hpp"
+
+namespace symmcts::cli {
+namespace fs = std::filesystem;
+namespace {
+
+Status check_implementation(const RunOptions& options, const launch::UnitRequest& request,
+                            const launch::Variables& host) {
+  const auto known = launch::list_implementations(request, host);
+  if (!known) return Error{known.error()};
+  std::string names;
+  for (const auto& implementation : known.value()) {
+    if (implementation.name == options.implementation) {
+      if (request.software || implementation.caught_by.empty()) return {};
+      return Error{options.implementation +
+                   " is a defect: on a real driver it could harm other users of the host"};
+    }
+    names += (names.empty() ? "" : ", ") + implementation.name;
+  }
+  return Error{"no such implementation: " + options.implementation + " (there are: " + names + ")"};
+}
+
+// A real machine has no default: what must run there is for its owner to say.
+Result<CertificationProfile> profile_of(const RunOptions& options, const Machine& machine,
+                                        const Locations& at,
+                                        const std::vector<Requirement>& catalogue) {
+  if (options.profile.empty() && !machine.software) return CertificationProfile{};
+  return load_profile(options.profile.empty() ? kDefaultProfile : options.profile, at,
+                      ids_of(catalogue));
+}
+
+std::string again(const RunOptions& options, const Machine& machine, const std::string& filter) {
+  std::string text = "symmcts run --impl " + quoted(options.implementation) +
+                     repeat(machine, options.placement) + " --ranks " +
+                     std::to_string(options.ranks);
+  if (!options.profile.empty()) text += " --profile " + quoted(options.profile);
+  if (!filter.empty()) text += " --filter " + quoted(filter);
+  return text + " --seed " + std::to_string(options.seed);
+}
+
+// Of what was selected, what the profile demands.
+std::vector<std::string> demanded(const CertificationProfile& profile,
+                                  const std::vector<std::string>& selected) {
+  std::vector<std::string> ids;
+  for (const std::string& id : profile.must_run) {
+    if (std::find(selected.begin(), selected.end(), id) != selected.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const launch::Variables host = launch::read_environment();
+  const auto at = find_locations();
+  if (!at) return fail(judge::kExitError, at.error());
+  const std::string platform =
+      options.placement.platform.empty() ? kDefaultPlatform : options.placement.platform;
+  const auto machine = find_machine(platform, at.value());
+  if (!machine) return fail(judge::kExitUsage, machine.error());
+  auto request = make_request(machine.value(), options.placement, options.ranks, options.seed,
+                              at.value(), host);
+  if (!request) return fail(judge::kExitUsage, request.error());
+  if (const Status known = check_implementation(options, request.value(), host); !known) {
+    return fail(judge::kExitUsage, known.error());
+  }
+  const auto catalogue = load_catalogue(at.value());
+  if (!catalogue) return fail(judge::kExitUsage, catalogue.error());
+  const auto profile = profile_of(options, machine.value(), at.value(), catalogue.value());
+  if (!profile) return fail(judge::kExitUsage, profile.error());
+  const auto scenarios = find_scenarios(profile.value(), machine.value(), at.value());
+  if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
+
+  const auto units = launch::list_units(request.value(), host);
+  if (!units) return fail(judge::kExitError, units.error());
+  const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
+  if (!consistent) return fail(judge::kExitError, consistent.error());
+
+  Suite suite;
+  suite.units = select_units(units.value(), options.filter);
+  suite.ids = ids_of(suite.units);
+  suite.scenarios = scenarios.value();
+  suite.again = [&](const std::string& unit) { return again(options, machine.value(), unit); };
+  report::Report result;
+  result.verb = "run";
+  if (suite.units.empty()) {
+    fail(judge::kExitNothing, "--filter " + options.filter + " selects no case");
+    result.exit = judge::kExitNothing;
+    if (options.json) std::fputs(report::to_json(result).c_str(), stdout);
+    return result.exit;
+  }
+  suite.request = std::move(request.value());
+  suite.request.implementation = options.implementation;
+  suite.request.out = fs::absolute(options.out);
+  if (const Status ready = prepare_output(suite.request.out); !ready) {
+    return fail(judge::kExitUsage, ready.error());
+  }
+
+  Progress progress(suite.units.size());
+  suite.progress = [&](std::size_t done, const std::string& unit) { progress.show(done, unit); };
+  SuiteResult ended = run_suite(suite, host);
+  judge::ExitRule rule;
+  rule.must_run = demanded(profile.value(), suite.ids);
+  rule.unknown_counts = true;
+  result.exit = judge::exit_code(ended.judgement, rule);
+  if (result.exit == judge::kExitPass && ended.stopped) result.exit = judge::kExitIncomplete;
+  result.judgement = std::move(ended.judgement);
+  return print_result(result, suite.request.out, options.json);
+}
+
+}  // namespace symmcts::cli

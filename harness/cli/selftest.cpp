@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/catalogue_check.hpp"
+#include "harness/cli/common.hpp"
+#include "harness/cli/console.hpp"
+#include "harness/cli/machine.hpp"
+#include "harness/cli/suite.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/judge/exit_code.hpp"
+#include "harness/report/report.hpp"
+
+namespace symmcts::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kRanks = 2;
+
+struct Trial {
+  launch::ImplementationName implementation;
+  int exit = judge::kExitError;
+  std::vector<std::string> failed;
+  std::string problem;  // why it is not as it must be; empty: it is
+};
+
+// A defect must fail its requirement, and the reference nothing and must run everything.
+void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial) {
+  trial.exit = judge::exit_code(result.judgement, rule);
+  trial.failed = report::failed_ids(result.judgement);
+  const std::string& catcher = trial.implementation.caught_by;
+  const bool caught =
+      std::find(trial.failed.begin(), trial.failed.end(), catcher) != trial.failed.end();
+  if (catcher.empty() && trial.exit != judge::kExitPass) {
+    trial.problem = "must pass, but exits " + std::to_string(trial.exit);
+  } else if (!catcher.empty() && trial.exit == judge::kExitError) {
+    trial.problem = "could not be judged";
+  } else if (!catcher.empty() && !caught) {
+    trial.problem = "was not caught by " + catcher;
+  }
+  if (!trial.problem.empty() && !result.judgement.notes.empty()) {
+    trial.problem += " (" + result.judgement.notes.back() + ")";
+  }
+}
+
+int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& out) {
+  int exit = judge::kExitPass;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  std::string text;
+  for (const Trial& trial : trials) {
+    const launch::ImplementationName& implementation = trial.implementation;
+    if (!trial.problem.empty()) {
+      exit = trial.exit == judge::kExitError || exit == judge::kExitError ? judge::kExitError
+                                                                          : judge::kExitFail;
+    }
+    list.push_back({{"name", implementation.name},
+                    {"caught_by", implementation.caught_by},
+                    {"source", implementation.source},
+                    {"failed", trial.failed},
+                    {"exit", trial.exit},
+                    {"ok", trial.problem.empty()},
+                    {"problem", trial.problem}});
+    text += trial.problem.empty() ? "ok    " : "WRONG ";
+    text += implementation.name + ": ";
+    if (!trial.problem.empty()) {
+      text += trial.problem;
+    } else if (implementation.caught_by.empty()) {
+      text += "passes";
+    } else {
+      text += "caught by " + implementation.caught_by + " (" + implementation.source + ")";
+    }
+    text += "\n";
+  }
+  const nlohmann::ordered_json result = {{"schema", "symm-cts/result/1"},
+                                         {"verb", "selftest"},
+                                         {"exit", exit},
+                                         {"implementations", list}};
+  const std::string dump =
+      result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::ofstream(out / "result.json") << dump;
+  std::fputs(json ? dump.c_str() : text.c_str(), stdout);
+  return exit;
+}
+
+}  // namespace
+
+int selftest(const SelftestOptions& options) {
+  const launch::Variables host = launch::read_environment();
+  const auto at = find_locations();
+  if (!at) return fail(judge::kExitError, at.error());
+  const std::string platform =
+      options.placement.platform.empty() ? kDefaultPlatform : options.placement.platform;
+  if (platform == kSystem) {
+    return fail(judge::kExitUsage,
+                "--platform system: selftest runs defects, which could harm other users of a host");
+  }
+  const auto machine = find_machine(platform, at.value());
+  if (!machine) return fail(judge::kExitUsage, machine.error());
+  const auto request =
+      make_request(machine.value(), options.placement, kRanks, options.seed, at.value(), host);
+  if (!request) return fail(judge::kExitUsage, request.error());
+  const auto catalogue = load_catalogue(at.value());
+  if (!catalogue) return fail(judge::kExitUsage, catalogue.error());
+  const auto profile = load_profile(kDefaultProfile, at.value(), ids_of(catalogue.value()));
+  if (!profile) return fail(judge::kExitUsage, profile.error());
+  const auto scenarios = find_scenarios(profile.value(), machine.value(), at.value());
+  if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
+  const auto implementations = launch::list_implementations(request.value(), host);
+  if (!implementations) return fail(judge::kExitError, implementations.error());
+  const auto units = launch::list_units(request.value(), host);
+  if (!units) return fail(judge::kExitError, units.error());
+  const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
+  if (!consistent) return fail(judge::kExitError, consistent.error());
+  const fs::path out = fs::absolute(options.out);
+  if (const Status ready = prepare_output(out); !ready) {
+    return fail(judge::kExitUsage, ready.error());
+  }
+
+  judge::ExitRule rule;
+  rule.must_run = profile.value().must_run;
+  rule.unknown_counts = true;
+  Progress progress(implementations.value().size());
+  std::vector<Trial> trials;
+  for (const launch::ImplementationName& implementation : implementations.value()) {
+    Trial trial;
+    trial.implementation = implementation;
+    progress.show(trials.size(), implementation.name);
+    Suite suite;
+    suite.units = units.value();
+    suite.ids = ids_of(suite.units);
+    suite.scenarios = scenarios.value();
+    suite.again = [&](const std::string& unit) {
+      return "symmcts run --impl " + quoted(implementation.name) +
+             repeat(machine.value(), options.placement) + " --filter " + quoted(unit) + " --seed " +
+             std::to_string(options.seed);
+    };
+    suite.request = request.value();
+    suite.request.implementation = implementation.name;
+    std::string folder = implementation.name;
+    std::replace(folder.begin(), folder.end(), ':', '-');
+    suite.request.out = out / folder;
+    std::error_code ignored;
+    fs::create_directories(suite.request.out, ignored);
+    assess(run_suite(suite, host), rule, trial);
+    trials.push_back(std::move(trial));
+  }
+  return report_trials(trials, options.json, out);
+}
+
+}  // namespace symmcts::cli

@@ -1,0 +1,127 @@
+#include "harness/cli/suite.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "harness/evidence/load.hpp"
+#include "harness/launch/collector.hpp"
+#include "harness/launch/unit.hpp"
+
+namespace symmcts::cli {
+namespace fs = std::filesystem;
+namespace {
+
+// In every output folder, so that a later run knows that it may empty it.
+constexpr char kMarker[] = ".symm-cts-output";
+
+judge::Judgement unreadable(const std::vector<std::string>& ids, const std::string& reason,
+                            const std::string& again) {
+  judge::Judgement judgement;
+  for (const std::string& id : ids) {
+    judge::Verdict verdict = judge::unknown_verdict(id);
+    verdict.status = judge::VerdictStatus::error;
+    verdict.reason = reason;
+    verdict.again = again;
+    judgement.verdicts.push_back(std::move(verdict));
+  }
+  return judgement;
+}
+
+judge::UnitJudgement judge_unit(const Suite& suite, const launch::UnitResult& result) {
+  judge::UnitJudgement out;
+  out.unit = result.unit;
+  out.ids = result.ids;
+  judge::JudgeOptions options;
+  options.ids = suite.ids;
+  options.again = suite.again(result.unit);
+  const fs::path folder = suite.request.out / "evidence" / launch::folder_of(result.unit);
+  const auto set = evidence::load_unit(folder.string());
+  if (set) {
+    out.judgement = judge::judge(set.value(), options);
+  } else {
+    out.judgement = unreadable(result.ids, set.error(), options.again);
+  }
+  // Whatever the evidence says: a unit that ended in an error is one.
+  const auto& verdicts = out.judgement.verdicts;
+  if (result.end == launch::End::error &&
+      std::none_of(verdicts.begin(), verdicts.end(), [](const judge::Verdict& verdict) {
+        return verdict.status == judge::VerdictStatus::error;
+      })) {
+    out.judgement = unreadable(result.ids, result.text, options.again);
+  }
+  return out;
+}
+
+}  // namespace
+
+SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
+  SuiteResult result;
+  std::vector<judge::UnitJudgement> judged;
+  for (const launch::UnitName& unit : suite.units) {
+    if (suite.progress) suite.progress(result.units.size(), unit.unit);
+    launch::UnitRequest request = suite.request;
+    request.unit = unit.unit;
+    request.ids = unit.ids;
+    const auto scenario = suite.scenarios.find(unit.unit);
+    if (scenario != suite.scenarios.end()) request.scenario = scenario->second;
+    result.units.push_back(launch::run_unit(request, host));
+    judged.push_back(judge_unit(suite, result.units.back()));
+    if (result.units.back().stop) {
+      result.stopped = true;
+      break;
+    }
+  }
+  result.judgement = judged.size() == 1 ? judged.front().judgement : judge::merge(judged);
+  for (const launch::UnitResult& unit : result.units) {
+    if (unit.end == launch::End::done) continue;
+    result.judgement.notes.push_back(unit.unit + " ended as " + launch::end_name(unit.end) + ": " +
+                                     unit.text);
+  }
+  if (result.stopped && result.units.size() < suite.units.size()) {
+    result.judgement.notes.push_back(
+        "stopped by that: " + std::to_string(suite.units.size() - result.units.size()) +
+        " more cases were not run");
+  }
+  return result;
+}
+
+Status prepare_output(const fs::path& out) {
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) return Error{out.string() + ": " + error.message()};
+  const bool ours = fs::exists(out / kMarker, error);
+  if (!ours && !fs::is_empty(out, error)) {
+    return Error{out.string() + ": holds something else than an earlier run's output"};
+  }
+  for (fs::directory_iterator it(out, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename() != kMarker) fs::remove_all(it->path(), error);
+  }
+  if (error) return Error{out.string() + ": " + error.message()};
+  if (!std::ofstream(out / kMarker)) return Error{out.string() + ": cannot be written"};
+  return {};
+}
+
+std::vector<launch::UnitName> select_units(const std::vector<launch::UnitName>& units,
+                                           const std::string& filter) {
+  std::vector<launch::UnitName> selected;
+  const auto matches = [&](const std::string& name) {
+    return filter.empty() || fnmatch(filter.c_str(), name.c_str(), 0) == 0;
+  };
+  for (const launch::UnitName& unit : units) {
+    if (matches(unit.unit) || std::any_of(unit.ids.begin(), unit.ids.end(), matches)) {
+      selected.push_back(unit);
+    }
+  }
+  return selected;
+}
+
+std::vector<std::string> ids_of(const std::vector<launch::UnitName>& units) {
+  std::set<std::string> ids;
+  for (const launch::UnitName& unit : units) ids.insert(unit.ids.begin(), unit.ids.end());
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace symmcts::cli

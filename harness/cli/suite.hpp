@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/judge/judge.hpp"
+#include "harness/launch/environment.hpp"
+#include "harness/launch/listing.hpp"
+#include "harness/launch/request.hpp"
+#include "harness/launch/unit_result.hpp"
+#include "harness/support/result.hpp"
+
+namespace symmcts::cli {
+
+// Units to be run one after the other with one implementation.
+struct Suite {
+  launch::UnitRequest request;  // `implementation` and `out` set
+  std::vector<launch::UnitName> units;
+  std::map<std::string, std::filesystem::path> scenarios;  // unit -> file
+  std::vector<std::string> ids;                            // that are judged
+  // The command that shows a unit's verdicts again.
+  std::function<std::string(const std::string& unit)> again;
+  // Called before each unit: how many are done, and the name. May be empty.
+  std::function<void(std::size_t done, const std::string& unit)> progress;
+};
+
+struct SuiteResult {
+  judge::Judgement judgement;  // merged; of a single unit: its own
+  std::vector<launch::UnitResult> units;
+  bool stopped = false;  // somebody interfered: the units after the last one did not run
+};
+
+// Runs and judges. A unit that ended otherwise than by verdicts is noted in the judgement. Blocks.
+SuiteResult run_suite(const Suite& suite, const launch::Variables& host);
+
+// Makes `out` an empty output folder: creates it, or empties one of ours. Fails if the folder holds
+// something that is not ours.
+Status prepare_output(const std::filesystem::path& out);
+
+// Units that `filter` selects: a glob over names and over requirement ids; empty: all.
+std::vector<launch::UnitName> select_units(const std::vector<launch::UnitName>& units,
+                                           const std::string& filter);
+
+// All ids that the units exercise, sorted.
+std::vector<std::string> ids_of(const std::vector<launch::UnitName>& units);
+
+}  // namespace symmcts::cli
