@@ -27,10 +27,18 @@ Timeline::~Timeline() {
 }
 
 void Timeline::add_stream(std::uint32_t stream, int device, bool legacy, bool non_blocking) {
-  streams_[stream] = Stream{device, legacy, non_blocking, nullptr};
+  streams_[stream] = Stream{device, legacy, non_blocking, false, nullptr};
 }
 
-void Timeline::remove_stream(std::uint32_t stream) { streams_.erase(stream); }
+void Timeline::remove_stream(std::uint32_t stream) {
+  // Work that is still enqueued runs, and whoever waits for the device waits for it too
+  // (cuda.h:cuStreamDestroy): the stream goes when its last operation is done.
+  streams_.at(stream).removed = true;
+  std::erase_if(streams_, [](const auto& entry) {
+    const Stream& each = entry.second;
+    return each.removed && (each.last == nullptr || each.last->done);
+  });
+}
 
 void Timeline::depend(const OpPtr& op, const OpPtr& on) {
   if (on == nullptr || on == op) return;

@@ -84,6 +84,7 @@ class Timeline {
     int device = 0;
     bool legacy = false;
     bool non_blocking = false;
+    bool removed = false;
     OpPtr last;
   };
 
