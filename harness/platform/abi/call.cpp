@@ -71,7 +71,8 @@ CUresult Call::begin() {
     if (inside_host_function) return CUDA_ERROR_NOT_PERMITTED;  // cuda.h:cuLaunchHostFunc
   }
   // A host function runs on the executor, whose time is not the host's.
-  if (runtime_ != nullptr && !inside_callback && !inside_host_function) {
+  if (runtime_ != nullptr && function_.charge == Charge::by_call && !inside_callback &&
+      !inside_host_function) {
     runtime_->streams->spend(function_.api);
   }
   return CUDA_SUCCESS;

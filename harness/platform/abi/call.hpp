@@ -12,6 +12,8 @@
 namespace symmcts::platform::abi {
 
 enum class Admit : std::uint8_t { always, after_init };
+// Who takes the call's cost from the host clock.
+enum class Charge : std::uint8_t { by_call, by_model };
 
 // An exported function, as the generated code describes it.
 struct Function {
@@ -20,6 +22,7 @@ struct Function {
   std::uint32_t cbid;  // CUPTI's callback id; 0 where the headers have none
   bool per_thread;     // a null stream means the thread's own default stream
   Admit admit;
+  Charge charge;
 };
 
 using Told = std::atomic<bool>;

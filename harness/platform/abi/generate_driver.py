@@ -40,6 +40,8 @@ OTHER_HEADER = [
 # May be called before cuInit (cuda.h:cuInit lists no such function but these need no state).
 BEFORE_INIT = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString",
                "cuGetProcAddress", "cuGetProcAddress_v2", "cuGetExportTable"}
+# Polls: the model charges them itself, in the moment in which it decides the answer.
+POLLS = {"cuStreamQuery", "cuEventQuery"}
 
 Export = collections.namedtuple("Export", "api elf base introduced per_thread parameters")
 
@@ -122,9 +124,10 @@ def write_exports(out, exports, modelled, structs, callbacks):
         if export.base in modelled and export.base not in BEFORE_INIT:
             admit = "Admit::after_init"
         thread = "true" if export.per_thread else "false"
+        charge = "Charge::by_model" if export.api in POLLS else "Charge::by_call"
         lines += [f"SYMMCTS_EXPORT {export.elf}({export.parameters}) {{",
                   f'  static constexpr Function kFunction{{"{export.elf}", "{export.api}", {cbid}, '
-                  f"{thread}, {admit}}};"]
+                  f"{thread}, {admit}, {charge}}};"]
         params = "nullptr"
         if names and export.elf in structs:
             lines.append(f"  {export.elf}_params params{{{', '.join(names)}}};")

@@ -1,12 +1,22 @@
 #include "harness/platform/abi/span.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace symmcts::platform::abi {
 namespace {
 
-// Where Memory reserves device addresses (memory.hpp): an address in here that it does not know is
-// never host memory, and touching it would fault.
+// Where Memory reserves device addresses (memory.hpp). The kernel may put host memory there too: its
+// mappings begin up to some TiB below the stack.
 constexpr CUdeviceptr kDeviceAddresses = 0x7e80'0000'0000;
 constexpr CUdeviceptr kDeviceAddressesEnd = 0x7eff'0000'0000;
+
+// Is there any memory of this process at the address? (mincore(2): ENOMEM where there is none.)
+bool is_mapped(CUdeviceptr address) {
+  const auto page = static_cast<CUdeviceptr>(sysconf(_SC_PAGESIZE));
+  unsigned char present = 0;
+  return mincore(reinterpret_cast<void*>(address / page * page), 1, &present) == 0;
+}
 
 bool peer_enabled(Context& context, int ordinal) {
   const std::lock_guard lock(context.mutex);
@@ -25,7 +35,8 @@ CUresult check_span(const Call& call, Context& context, CUdeviceptr address, std
       return CUDA_ERROR_INVALID_VALUE;
     case AddressInfo::Kind::host_pageable:
       if (want == Want::device) return CUDA_ERROR_INVALID_VALUE;
-      if (address >= kDeviceAddresses && address < kDeviceAddressesEnd) {
+      // A device address that was never ours would fault when the bytes move.
+      if (address >= kDeviceAddresses && address < kDeviceAddressesEnd && !is_mapped(address)) {
         return CUDA_ERROR_INVALID_VALUE;
       }
       return CUDA_SUCCESS;
