@@ -6,8 +6,8 @@
 namespace symmcts::platform::abi {
 namespace {
 
-// Where Memory reserves device addresses (memory.hpp). The kernel may put host memory there too: its
-// mappings begin up to some TiB below the stack.
+// Where Memory reserves device addresses (memory.hpp). The kernel may put host memory there too:
+// its mappings begin up to some TiB below the stack.
 constexpr CUdeviceptr kDeviceAddresses = 0x7e80'0000'0000;
 constexpr CUdeviceptr kDeviceAddressesEnd = 0x7eff'0000'0000;
 
