@@ -4,9 +4,6 @@
 
 #include "conformance/cases/device.hpp"
 #include "symm_mem/exchange_unix.hpp"
-#ifdef SYMMCTS_HAVE_MPI
-#include "symm_mem/exchange_mpi.hpp"
-#endif
 
 namespace symmcts::cases {
 
@@ -24,11 +21,9 @@ Status Session::start(const Options& options, const Environment& environment) {
 Status Session::open_exchange(const Options& options, const Environment& environment) {
   if (options.mpi) {
 #ifdef SYMMCTS_HAVE_MPI
-    int rank = 0, size = 0;
-    if (symm_mem::Status started = symm_mem::start_mpi(rank, size); !started) {
-      return Error{started.error().line()};
-    }
-    mpi_ = true;
+    auto started = symm_mem::start_mpi();
+    if (!started) return Error{started.error().line()};
+    job_ = started.take();
     auto opened = symm_mem::open_mpi_exchange(environment.run_directory);
     if (!opened) return Error{opened.error().line()};
     exchange_ = opened.take();
@@ -74,10 +69,8 @@ Status Session::finish() {
   exchange_->set_observer(nullptr);
   exchange_.reset();
 #ifdef SYMMCTS_HAVE_MPI
-  if (mpi_) {
-    if (symm_mem::Status finished = symm_mem::finish_mpi(); !finished) {
-      return Error{finished.error().line()};
-    }
+  if (symm_mem::Status finished = symm_mem::finish_mpi(job_); !finished) {
+    return Error{finished.error().line()};
   }
 #endif
   if (!failure.empty()) return Error{failure};

@@ -10,6 +10,7 @@
 #include "harness/permit/permit.hpp"
 #include "harness/support/result.hpp"
 #include "symm_mem/exchange.hpp"
+#include "symm_mem/exchange_mpi.hpp"
 
 namespace symmcts::cases {
 
@@ -41,7 +42,7 @@ class Session {
 
   PlatformHooks hooks_;
   std::unique_ptr<symm_mem::Exchange> exchange_;
-  bool mpi_ = false;
+  symm_mem::MpiJob job_;
   Permit permit_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
