@@ -27,18 +27,18 @@ class HostClock {
 struct AddressInfo {
   enum class Kind : std::uint8_t { host_pageable, host_pinned, memory, multicast, reserved };
   Kind kind = Kind::host_pageable;
-  int ordinal = -1;           // device as this process counts them, -1 where it does not see the
-                              // owner; for any multicast mapping the profile's aperture_ordinal
-                              // (reported, torchcomms#3498); -1 for host memory
-  int gpu = -1;               // machine-wide index of the owner; -1 for host and multicast
-  bool native = false;        // provenance of the handle that was mapped
-  std::uint32_t allowed_handle_types = 0;   // what CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES shows
-  std::uint64_t object = 0;   // allocation or multicast object
-  std::uint64_t offset = 0;   // of the address in it
-  std::uint64_t block_id = 0; // per-process id of the physical allocation
-  std::uint64_t range_start = 0, range_size = 0;      // the reservation (or host block)
-  std::uint64_t mapping_base = 0, mapping_size = 0;   // 0 where nothing is mapped
-  std::uint64_t access = 0;   // bit i set: device ordinal i may read and write
+  int ordinal = -1;     // device as this process counts them, -1 where it does not see the
+                        // owner; for any multicast mapping the profile's aperture_ordinal
+                        // (reported, torchcomms#3498); -1 for host memory
+  int gpu = -1;         // machine-wide index of the owner; -1 for host and multicast
+  bool native = false;  // provenance of the handle that was mapped
+  std::uint32_t allowed_handle_types = 0;  // what CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES shows
+  std::uint64_t object = 0;                // allocation or multicast object
+  std::uint64_t offset = 0;                // of the address in it
+  std::uint64_t block_id = 0;              // per-process id of the physical allocation
+  std::uint64_t range_start = 0, range_size = 0;     // the reservation (or host block)
+  std::uint64_t mapping_base = 0, mapping_size = 0;  // 0 where nothing is mapped
+  std::uint64_t access = 0;  // bit i set: device ordinal i may read and write
 };
 
 // The number that the application sees for a physical handle: process-local (cuda.h:cuMemCreate).
@@ -46,7 +46,7 @@ using AppHandle = std::uint64_t;
 
 struct AccessGrant {
   int ordinal = 0;
-  std::uint32_t flags = 0;    // 0 none, 1 read, 3 read and write (cuda.h:CUmemAccess_flags)
+  std::uint32_t flags = 0;  // 0 none, 1 read, 3 read and write (cuda.h:CUmemAccess_flags)
 };
 
 // All memory state of one process: reservations, handles, mappings, host blocks. Device addresses
@@ -101,7 +101,7 @@ class Memory {
   virtual Code free_host(void* address) = 0;
   virtual Code register_host(void* address, std::uint64_t size) = 0;
   virtual Code unregister_host(void* address) = 0;
-  virtual void used(int ordinal, std::uint64_t& bytes) = 0;   // allocated by this process
+  virtual void used(int ordinal, std::uint64_t& bytes) = 0;  // allocated by this process
 
   // Any address. Host memory that we do not know is host_pageable; a device address whose
   // reservation is gone is reserved, with a range of size 0.
@@ -119,7 +119,8 @@ class Memory {
   // Stores a word of 4 or 8 bytes and logs it with the broker (every replica of a multicast
   // destination), so that waits see when it landed.
   virtual Code write_word(std::uint64_t destination, std::uint64_t value, int width, Ns at) = 0;
-  // Logs words of a short copy or fill (at most 16 bytes) that has just been moved.
+  // Logs the words of a copy or fill that has just been moved: all of a short one (at most 16
+  // bytes), of a longer one those that this process has waited for or written as words.
   virtual void log_words(std::uint64_t destination, std::uint64_t size, Ns at) = 0;
 };
 
