@@ -39,8 +39,14 @@ TemporaryDirectory::TemporaryDirectory() {
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  if (path_.empty()) return;
+  // A process that is about to end may be removing its own files there.
+  std::error_code error;
+  for (int tries = 0; tries < 100; ++tries) {
+    std::filesystem::remove_all(path_, error);
+    if (!std::filesystem::exists(path_, error)) return;
+    ::usleep(10000);
+  }
 }
 
 Complaints run_ranks(int size, const RankBody& body) {

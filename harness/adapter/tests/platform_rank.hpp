@@ -59,6 +59,8 @@ class PlatformRank {
   // True if the range was mapped from an imported handle: an imported handle shows no allowed
   // handle types, a native shareable one shows those that it was made with (measured).
   bool imported(CUdeviceptr address);
+  // The rank's virtual host clock, in nanoseconds; 0 where time is not managed.
+  std::uint64_t clock();
   // Complains if the implementation left a context current that the caller did not have.
   void expect_no_current_context(const std::string& after);
 
