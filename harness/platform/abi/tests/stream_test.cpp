@@ -60,7 +60,8 @@ TEST_F(Streams, Queries) {
   EXPECT_EQ(CU(cuStreamCreate)(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-// cuda.h:cuStreamDestroy: work that is enqueued still runs; whoever waits for the device waits for it.
+// cuda.h:cuStreamDestroy: work that is enqueued still runs; whoever waits for the device waits for
+// it.
 TEST_F(Streams, ADestroyedStreamFinishesItsWork) {
   const CUdeviceptr block = alloc(64 * kMiB);
   const CUstream gone = stream();
