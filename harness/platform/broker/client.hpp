@@ -92,6 +92,13 @@ class Client {
   // whether the broker looked before or after a store. A round trip the first time a word is seen,
   // else free.
   virtual void touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) = 0;
+  // Offsets of the words in [offset, offset + size) that this process has touched or waited for. A
+  // long store over them must be logged too, word by word; no message.
+  virtual std::vector<std::uint64_t> open_words(std::uint64_t allocation, std::uint64_t offset,
+                                                std::uint64_t size) {
+    (void)allocation, (void)offset, (void)size;
+    return {};
+  }
   // Memory words that order device work. A write is logged with the time at which it lands; a wait
   // is answered by a word_done notice. One-way messages: neither blocks. A log that is empty for
   // the word lets the memory's own content decide.

@@ -66,15 +66,6 @@ bool BrokerState::handle_words(Op op, Request& request) {
       reply(request, {});
       return true;
     }
-    case Op::overwritten: {
-      const auto allocation = in.take<std::uint64_t>();
-      const auto offset = in.take<std::uint64_t>();
-      const auto size = in.take<std::uint64_t>();
-      const auto at = in.take<Ns>();
-      if (offset + size < offset) return false;
-      words_done(words_.overwritten(allocation, offset, size, request.client, at));
-      return true;
-    }
     case Op::word_write: {
       const auto allocation = in.take<std::uint64_t>();
       const auto offset = in.take<std::uint64_t>();

@@ -30,7 +30,6 @@ enum class Op : std::uint8_t {
   multicast_unbind,      // u64 handle, i32 gpu, u64 mc offset, u64 size
   replicas,              // u64 object, u64 first → u64 generation, u64 total, Replica…
   touch_words,           // u64 allocation, u64 offset, u64 size
-  overwritten,           // u64 allocation, u64 offset, u64 size, u64 at (no answer)
   word_write,            // u64 allocation, u64 offset, u8 width, u64 value, u64 at (no answer)
   word_wait,             // u64 id, u64 allocation, u64 offset, u8 width, u8 test, u64 value,
                          // u64 ready (no answer)

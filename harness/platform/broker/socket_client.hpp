@@ -8,7 +8,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -55,6 +54,8 @@ class SocketClient : public Client {
   Code replicas(std::uint64_t object, std::vector<Replica>& out) override;
 
   void touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) override;
+  std::vector<std::uint64_t> open_words(std::uint64_t allocation, std::uint64_t offset,
+                                        std::uint64_t size) override;
   void word_write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
                   std::uint64_t value, Ns at) override;
   void word_wait(const WordWait& wait) override;
@@ -120,9 +121,11 @@ class SocketClient : public Client {
   std::deque<Notice> notices_;
   bool woken_ = false, gone_ = false;
 
-  std::mutex cache_mutex_;  // what follows; never held while waiting for a caller's lock
+  std::mutex cache_mutex_;  // what follows
   std::map<std::uint64_t, Binding> bindings_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> touched_;  // allocation, offset of four bytes
+  // Words of four bytes that this process knows, by allocation and offset: true once the broker is
+  // known to have opened them.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, bool> words_;
 
   std::thread reader_;
 };

@@ -6,6 +6,11 @@
 #include "harness/platform/broker/socket_client.hpp"
 
 namespace symmcts::platform {
+namespace {
+
+constexpr std::uint64_t kWord = 4;  // bytes
+
+}  // namespace
 
 Code SocketClient::ask_for_handle(CallTime& time, Op op, const WireWriter& fields, HandleInfo& out,
                                   int fd) {
@@ -142,15 +147,27 @@ Code SocketClient::fetch_replicas(std::uint64_t object, Binding& out) {
 }
 
 void SocketClient::touch_words(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size) {
-  constexpr std::uint64_t kWord = 4;
   bool fresh = false;
   {
     std::lock_guard lock(cache_mutex_);
     for (std::uint64_t at = offset - offset % kWord; at < offset + size; at += kWord) {
-      fresh = touched_.emplace(allocation, at).second || fresh;
+      bool& opened = words_[{allocation, at}];
+      fresh = fresh || !opened;
+      opened = true;
     }
   }
   if (fresh) ask(Op::touch_words, WireWriter().put(allocation).put(offset).put(size));
+}
+
+std::vector<std::uint64_t> SocketClient::open_words(std::uint64_t allocation, std::uint64_t offset,
+                                                    std::uint64_t size) {
+  std::lock_guard lock(cache_mutex_);
+  std::vector<std::uint64_t> offsets;
+  const auto end = words_.lower_bound({allocation, offset + size});
+  for (auto it = words_.lower_bound({allocation, offset - offset % kWord}); it != end; ++it) {
+    offsets.push_back(it->first.second);
+  }
+  return offsets;
 }
 
 void SocketClient::word_write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
@@ -160,6 +177,13 @@ void SocketClient::word_write(std::uint64_t allocation, std::uint64_t offset, st
 }
 
 void SocketClient::word_wait(const WordWait& wait) {
+  {
+    // The broker opens them when the message arrives: known, but not yet opened.
+    std::lock_guard lock(cache_mutex_);
+    for (std::uint64_t i = 0; i < wait.width; i += kWord) {
+      words_.try_emplace({wait.allocation, wait.offset + i}, false);
+    }
+  }
   WireWriter fields;
   fields.put(wait.id).put(wait.allocation).put(wait.offset).put(wait.width);
   fields.put(static_cast<std::uint8_t>(wait.test)).put(wait.value).put(wait.ready);

@@ -46,22 +46,6 @@ void WordLog::open(std::uint64_t allocation, std::uint64_t offset, std::uint64_t
   for (std::uint64_t at = offset - offset % kCell; at < end; at += kCell) cell(allocation, at);
 }
 
-std::vector<WordLog::Done> WordLog::overwritten(std::uint64_t allocation, std::uint64_t offset,
-                                                std::uint64_t size, ClientId writer, Ns at) {
-  const std::uint64_t first = offset - offset % kCell;
-  const auto end = cells_.lower_bound({allocation, offset + size});
-  bool changed = false;
-  for (auto it = cells_.lower_bound({allocation, first}); it != end; ++it) {
-    const std::uint32_t value = read_(allocation, it->first.second);
-    const auto& entries = it->second.entries;
-    if ((entries.empty() ? it->second.base : entries.back().value) == value) continue;
-    log(it->second, {at + visible_ns_, rank_of(writer), value});
-    changed = true;
-  }
-  if (!changed) return {};
-  return answer(allocation, offset, size);
-}
-
 std::vector<WordLog::Done> WordLog::write(std::uint64_t allocation, std::uint64_t offset,
                                           std::uint8_t width, std::uint64_t value, ClientId writer,
                                           Ns at) {

@@ -33,10 +33,6 @@ class WordLog {
 
   // Takes the present content as the start of every cell in the range that has none yet.
   void open(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size);
-  // Bytes were stored without a log entry (a long copy or fill): cells of the range that are open
-  // take their present content as a write at `at`. Waits that this satisfies are returned.
-  std::vector<Done> overwritten(std::uint64_t allocation, std::uint64_t offset, std::uint64_t size,
-                                ClientId writer, Ns at);
   // Logs a write and returns the waits that it satisfies, in the order in which they came.
   std::vector<Done> write(std::uint64_t allocation, std::uint64_t offset, std::uint8_t width,
                           std::uint64_t value, ClientId writer, Ns at);

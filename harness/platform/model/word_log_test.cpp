@@ -96,16 +96,6 @@ TEST_F(WordLogTest, EightByteWordsSeeBothHalves) {
   EXPECT_EQ(wait(100, WordTest::geq, 0x1'0000'0000, 0, 8), 100u);
 }
 
-TEST_F(WordLogTest, StoresWithoutALogAreTakenWhenTold) {
-  write(100, 5);
-  memory_[0] = 0;
-  EXPECT_EQ(wait(150, WordTest::eq, 0), std::nullopt);
-  const auto done = log_.overwritten(kAllocation, 0, 1 << 20, client_id(0, 1), 200);
-  ASSERT_EQ(done.size(), 1u);
-  EXPECT_EQ(done[0].at, 210u);
-  EXPECT_EQ(wait(160, WordTest::geq, 1), 160u) << "history stays";
-}
-
 TEST_F(WordLogTest, TheWaitsOfTheDeadAreForgotten) {
   EXPECT_EQ(wait(1, WordTest::eq, 9), std::nullopt);
   log_.forget_client(waiter_);

@@ -168,14 +168,22 @@ Code ProcessMemory::write_word(std::uint64_t destination, std::uint64_t value, i
 }
 
 void ProcessMemory::log_words(std::uint64_t destination, std::uint64_t size, Ns at) {
-  if (size == 0 || size > kLongestSignal) return;
+  if (size == 0) return;
   visit(destination, size, [&](const Target& target) {
     if (target.allocation == 0) return;
     // Every word that was touched, as a whole: allocations begin and end on word boundaries.
-    const std::uint64_t first = target.offset / 4 * 4;
-    std::byte* const word = target.bytes - (target.offset - first);
-    for (std::uint64_t i = 0; first + i < target.offset + target.size; i += 4)
-      client_.word_write(target.allocation, first + i, 4, load(word + i), at);
+    const auto log = [&](std::uint64_t offset) {
+      const auto from_start = static_cast<std::ptrdiff_t>(offset - target.offset);
+      client_.word_write(target.allocation, offset, 4, load(target.bytes + from_start), at);
+    };
+    const std::uint64_t end = target.offset + target.size;
+    if (size <= kLongestSignal) {
+      for (std::uint64_t offset = target.offset / 4 * 4; offset < end; offset += 4) log(offset);
+    } else {
+      // What a wait would go by must not be older than the memory.
+      for (const auto offset : client_.open_words(target.allocation, target.offset, target.size))
+        log(offset);
+    }
   });
 }
 

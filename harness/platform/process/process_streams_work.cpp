@@ -9,8 +9,6 @@
 namespace symmcts::platform {
 namespace {
 
-constexpr std::uint64_t kLongestSignal = 16;  // bytes; such copies may carry a flag (design 5)
-
 std::uint64_t address_of(const void* host) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
 }
@@ -69,7 +67,7 @@ Code ProcessStreams::copy(StreamId stream, std::uint64_t destination, std::uint6
                       if (sticky_error() != Code::success) return;
                       if (moved(memory_->copy_bytes(destination, source, bytes)) != Code::success)
                         return;
-                      if (bytes <= kLongestSignal) memory_->log_words(destination, bytes, done.end);
+                      memory_->log_words(destination, bytes, done.end);
                       show(record, done);
                     });
   // Downloads to pageable memory return when they are done, whatever form of the call was used.
@@ -106,9 +104,7 @@ Code ProcessStreams::fill(StreamId stream, std::uint64_t destination, std::uint3
                   if (sticky_error() != Code::success) return;
                   if (moved(memory_->fill_bytes(destination, value, width, count)) != Code::success)
                     return;
-                  if (record.bytes <= kLongestSignal) {
-                    memory_->log_words(destination, record.bytes, done.end);
-                  }
+                  memory_->log_words(destination, record.bytes, done.end);
                   FillRecord shown = record;
                   shown.start = done.start;
                   shown.end = done.end;

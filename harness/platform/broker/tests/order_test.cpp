@@ -145,6 +145,29 @@ TEST(Order, AWordWaitIsAnsweredWithTheTimeOfTheWrite) {
   EXPECT_EQ(writer.wait(), 0);
 }
 
+TEST(Order, AProcessKnowsTheWordsThatItWaitedForOrTouched) {
+  Child child([&](Line&) {
+    auto options = options_for("", 0);
+    options.managed = true;
+    auto client = join(options);
+    CallTime time;
+    HandleInfo info, other;
+    ASSERT_EQ(client->create_memory(time, 0, 2 * kMiB, 0, info), Code::success);
+    ASSERT_EQ(client->create_memory(time, 0, 2 * kMiB, 0, other), Code::success);
+    client->word_wait({1, info.object, 64, 8, WordTest::eq, 1, 100});
+    client->touch_words(info.object, 128, 4);
+    client->touch_words(other.object, 256, 4);
+    EXPECT_THAT(client->open_words(info.object, 0, 2 * kMiB), ElementsAre(64, 68, 128));
+    EXPECT_THAT(client->open_words(info.object, 66, 4), ElementsAre(64, 68));
+    // A long store that set them is a write like any other.
+    for (const auto offset : client->open_words(info.object, 64, 32)) {
+      client->word_write(info.object, offset, 4, offset == 64 ? 1 : 0, 900);
+    }
+    EXPECT_EQ(next(*client).id, 1u);
+  });
+  EXPECT_EQ(child.wait(), 0);
+}
+
 TEST(Order, AnUnmanagedClientFreesEverybody) {
   TempFolder folder;
   Machine machine(folder, 2);
