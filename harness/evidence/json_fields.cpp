@@ -53,6 +53,11 @@ std::string JsonFields::need_text(const char* key) {
   return text(key);
 }
 
+std::string JsonFields::text_or_number(const char* key) {
+  const json* value = find(key);
+  return value != nullptr && value->is_number() ? value->dump() : text(key);
+}
+
 bool JsonFields::flag(const char* key, bool fallback) {
   const json* value = find(key);
   if (value == nullptr) {

@@ -19,6 +19,7 @@ class JsonFields {
   std::int64_t need_number(const char* key);
   std::string text(const char* key);
   std::string need_text(const char* key);
+  std::string text_or_number(const char* key);
   bool flag(const char* key, bool fallback);
   std::vector<std::string> texts(const char* key);  // numbers are turned into text
   std::vector<std::int64_t> numbers(const char* key);

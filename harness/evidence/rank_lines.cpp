@@ -107,9 +107,7 @@ void read_header(JsonFields& fields, RankEvidence& rank) {
   header.driver = fields.text("driver");
   header.platform = fields.text("platform");
   header.clock = fields.need_text("clock");
-  if (const std::int64_t version = fields.number("driver_version"); version != kAbsent) {
-    header.driver_version = std::to_string(version);
-  }
+  header.driver_version = fields.text_or_number("driver_version");
   if (const std::int64_t seed = fields.number("seed"); seed != kAbsent) {
     header.seed = static_cast<std::uint64_t>(seed);
   }

@@ -6,7 +6,7 @@ namespace symmcts::evidence {
 namespace {
 
 const std::string kHeader =
-    R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":2,"host":0,"driver":"software","driver_version":13000,"platform":"gb200-nvl2","seed":7,"clock":"virtual","devices":[{"ordinal":0,"uuid":"GPU-1","name":"GB200"}],"cupti_version":130001,"recorder":"0.1.0"})"
+    R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":2,"host":0,"driver":"software","driver_version":"13.0","platform":"gb200-nvl2","seed":7,"clock":"virtual","devices":[{"ordinal":0,"uuid":"GPU-1","name":"GB200"}],"cupti_version":130001,"recorder":"0.1.0"})"
     "\n";
 const std::string kFooter = R"({"type":"footer","calls":1,"copies":1,"deterministic":true})"
                             "\n";
@@ -43,6 +43,7 @@ TEST(RankLines, ReadsEveryType) {
   EXPECT_EQ(rank.rank(), 1);
   EXPECT_EQ(rank.header.world, 2);
   EXPECT_EQ(rank.header.seed, 7u);
+  EXPECT_EQ(rank.header.driver_version, "13.0");
   EXPECT_EQ(rank.header.devices.at(0).name, "GB200");
   EXPECT_EQ(rank.shows.launch_latency, 0);
   EXPECT_TRUE(rank.shows.provenance && rank.shows.targets && rank.shows.stream_waits);
