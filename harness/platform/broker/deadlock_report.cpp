@@ -61,7 +61,8 @@ std::string deadlock_json(const DeadlockReport& report) {
     if (!rank.object) continue;
     nlohmann::ordered_json object;
     object["creator"] = rank.object->creator;
-    object["devices"] = rank.object->wanted;
+    // No number completes an empty one, so it waits for none.
+    if (rank.object->wanted != 0) object["devices"] = rank.object->wanted;
     object["added"] = rank.object->added;
     object["missing"] = absent(*rank.object, report.gpus);
     object["empty"] = rank.object->wanted == 0;

@@ -1,3 +1,6 @@
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "harness/platform/broker/packet_socket.hpp"
 #include "harness/platform/broker/protocol.hpp"
 #include "harness/platform/broker/socket_client.hpp"
@@ -22,7 +25,9 @@ Greeting greet(int socket, const JoinOptions& options) {
   hello.put(std::int32_t{options.rank}).put(std::int32_t{options.host});
   hello.put(std::uint8_t{options.managed});
   Greeting greeting;
-  if (send_packet(socket, hello.bytes(), -1, true) != IoResult::done ||
+  // A socket that a forked child still holds does not tell of this process's end; this does.
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (send_packet(socket, hello.bytes(), process.get(), true) != IoResult::done ||
       receive_packet(socket, greeting.packet, true) != IoResult::done) {
     return greeting;
   }

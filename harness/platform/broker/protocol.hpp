@@ -13,18 +13,19 @@ namespace symmcts::platform {
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
 enum class Op : std::uint8_t {
-  hello = 1,         // u32 version, i32 rank, i32 host, u8 managed → Welcome, or text on refusal
-  create_memory,     // i32 gpu, u64 size, u32 types → HandleInfo
-  release,           // u64 handle
-  retain,            // u64 handle
-  export_fd,         // u64 handle → [descriptor]
-  export_fabric,     // u64 handle → 64 bytes
-  import_fd,         // [descriptor] → HandleInfo
-  import_fabric,     // 64 bytes → HandleInfo
-  map,               // u64 now, u64 handle → u64 mapping [descriptor of memory]
-  unmap,             // u64 mapping
-  memory_fd,         // u64 allocation → u64 size [descriptor]
-  multicast_create,  // u32 devices, u64 size, u32 types → HandleInfo
+  hello = 1,             // u32 version, i32 rank, i32 host, u8 managed [pidfd, if any] → Welcome,
+                         // or text on refusal
+  create_memory,         // i32 gpu, u64 size, u32 types → HandleInfo
+  release,               // u64 handle
+  retain,                // u64 handle
+  export_fd,             // u64 handle → [descriptor]
+  export_fabric,         // u64 handle → 64 bytes
+  import_fd,             // [descriptor] → HandleInfo
+  import_fabric,         // 64 bytes → HandleInfo
+  map,                   // u64 now, u64 handle → u64 mapping [descriptor of memory]
+  unmap,                 // u64 mapping
+  memory_fd,             // u64 allocation → u64 size [descriptor]
+  multicast_create,      // u32 devices, u64 size, u32 types → HandleInfo
   multicast_add_device,  // u64 now, u64 handle, i32 gpu
   multicast_bind,        // u64 now, u64 handle, u64 mc offset, u64 allocation, u64 offset, u64 size
   multicast_unbind,      // u64 handle, i32 gpu, u64 mc offset, u64 size

@@ -95,6 +95,13 @@ int Server::run() {
       receive(fd, true);
       drop(fd);
     });
+    each(Watch::process, [&](int process, std::uint32_t) {
+      const auto it = processes_.find(process);
+      if (it == processes_.end()) return;
+      const int fd = it->second;
+      receive(fd, true);
+      drop(fd);
+    });
     each(Watch::descriptor, [&](int fd, std::uint32_t) {
       if (const auto id = descriptors_.close(fd)) state_.descriptor_closed(*id);
     });
@@ -151,7 +158,7 @@ void Server::receive(int fd, bool everything) {
     if (result == IoResult::closed) {
       connection.broken = true;
     } else if (!connection.client) {
-      welcome(connection, packet);
+      welcome(connection, std::move(packet));
     } else if (!state_.handle(*connection.client, std::move(packet))) {
       complain(name_of(connection.client), "sent a message that is none of the protocol");
       connection.broken = true;
@@ -159,7 +166,7 @@ void Server::receive(int fd, bool everything) {
   } while (everything && !connection.broken);
 }
 
-void Server::welcome(Connection& connection, const Packet& hello) {
+void Server::welcome(Connection& connection, Packet hello) {
   Bytes reply;
   std::string error;
   const auto client = state_.attach(hello, reply, error);
@@ -170,6 +177,11 @@ void Server::welcome(Connection& connection, const Packet& hello) {
     return;
   }
   connection.client = client;
+  connection.process = std::move(hello.fd);
+  const int process = connection.process.get();
+  if (process >= 0 && watch(process, Watch::process, EPOLLIN)) {
+    processes_[process] = connection.socket.get();
+  }
   sockets_[*client] = connection.socket.get();
   send(*client, std::move(reply), UniqueFd(::fcntl(state_.page_fd(), F_DUPFD_CLOEXEC, 0)));
 }
@@ -212,6 +224,7 @@ void Server::drop(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
   const auto client = it->second.client;
+  processes_.erase(it->second.process.get());
   connections_.erase(it);
   if (!client) return;
   sockets_.erase(*client);

@@ -14,8 +14,9 @@
 
 namespace symmcts::platform {
 
-// The broker's sockets: one thread, one epoll loop. A client whose socket closes has died; whatever
-// it sends that is no message of ours ends its connection with one line, never the broker.
+// The broker's sockets: one thread, one epoll loop. A client whose socket closes has died, and also
+// one whose process has ended while a forked child of it keeps the socket open; whatever it sends
+// that is no message of ours ends its connection with one line, never the broker.
 //
 // In each round closed sockets come first, then descriptors whose last copy was closed, then one
 // packet a client: a packet that was sent after such a close is never handled before it.
@@ -44,12 +45,13 @@ class Server : public Outlet {
  private:
   struct Connection {
     UniqueFd socket;
+    UniqueFd process;  // a pidfd of the client, where its system has such
     std::optional<ClientId> client;
     std::deque<Packet> outbox;  // what the socket did not take yet
     std::size_t outbox_bytes = 0;
     bool broken = false;  // to be dropped at the end of the round
   };
-  enum class Watch : std::uint8_t { signal, listening, connection, descriptor };
+  enum class Watch : std::uint8_t { signal, listening, connection, process, descriptor };
 
   Server(Options options, BrokerState::Setup setup, PublishedPage page);
   Status start();
@@ -57,7 +59,7 @@ class Server : public Outlet {
   void accept_clients();
   void add_connection(UniqueFd socket);
   void receive(int fd, bool everything);
-  void welcome(Connection& connection, const Packet& hello);
+  void welcome(Connection& connection, Packet hello);
   void flush(Connection& connection);
   void drop(int fd);
   void drop_broken();
@@ -67,6 +69,7 @@ class Server : public Outlet {
   UniqueFd epoll_, signals_;
   std::map<int, Connection> connections_;
   std::map<ClientId, int> sockets_;
+  std::map<int, int> processes_;  // a pidfd to its client's socket
   ExportedDescriptors descriptors_;
   bool stopped_ = false;
   BrokerState state_;

@@ -269,6 +269,31 @@ TEST(Broker, KilledClientGivesItsMemoryBack) {
   EXPECT_EQ(keeper.wait(), 0);
 }
 
+TEST(Broker, AForkedChildDoesNotKeepTheDeadAlive) {
+  TempFolder folder;
+  const auto machine = folder.file("machine");
+  Child victim([&](Line& line) {
+    auto client = join(options_for(machine, 0));
+    if (::fork() == 0) {
+      // Holds a copy of its parent's socket until the test lets go of the line.
+      CallTime time;
+      HandleInfo info;
+      if (client->create_memory(time, 0, 2 * kMiB, 0, info) == Code::not_initialized) {
+        line.say("refused, as the driver does");
+      }
+      line.hear();
+      ::_exit(0);
+    }
+    ::pause();
+  });
+  EXPECT_EQ(victim.line().hear(), "refused, as the driver does");
+  victim.kill();
+  EXPECT_EQ(victim.wait(), -1);
+  // Its broker ends with its last client.
+  EXPECT_TRUE(eventually([&] { return folder.entries().empty(); }));
+  victim.line().say("end");
+}
+
 TEST(Broker, ItsDeathIsToldToEveryClient) {
   TempFolder folder;
   const auto machine = folder.file("machine");
