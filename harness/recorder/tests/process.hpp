@@ -12,7 +12,20 @@ struct Ended {
   std::string error;  // what it wrote to stderr
 };
 
-// Runs a program with exactly these variables ("NAME=value") and PATH, and waits for it.
+// A program that runs; its streams are files in `scratch`, named after `name`.
+struct Started {
+  int process = -1;  // -1: could not be started
+  std::string error_file;
+};
+
+// Starts a program with exactly these variables ("NAME=value").
+Started start_program(const std::vector<std::string>& command,
+                      const std::vector<std::string>& environment, const std::string& scratch,
+                      const std::string& name);
+// Waits for its end.
+Ended wait_for(const Started& started);
+
+// Both in one.
 Ended run_program(const std::vector<std::string>& command,
                   const std::vector<std::string>& environment, const std::string& scratch);
 
