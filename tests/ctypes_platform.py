@@ -11,6 +11,7 @@ Expected values are those measured on 2 x H200 (provenance, result codes) and of
 import argparse
 import ctypes
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -303,6 +304,41 @@ class TwoProcesses(unittest.TestCase):
             self.assertEqual(lines, ["done\n", "done\n"])
 
 
+class Holds(unittest.TestCase):
+    SCENARIO = """schema = "symm-cts/scenario/1"
+[[hold]]
+rank = 1
+before = "cuCtxSynchronize"
+until_rank = 0
+until_passed = "cuDeviceGetCount"
+"""
+
+    def test_a_call_waits_for_the_call_of_another_rank(self):
+        with tempfile.TemporaryDirectory(prefix="symmcts-ctypes-") as folder:
+            scenario = os.path.join(folder, "hold.toml")
+            with open(scenario, "w", encoding="utf-8") as out:
+                out.write(self.SCENARIO)
+            environment = dict(os.environ, SYMMCTS_MACHINE=os.path.join(folder, "machine"),
+                               SYMMCTS_SCENARIO=scenario)
+            ranks = [subprocess.Popen([sys.executable, __file__, "--lib", OPTIONS.lib,
+                                       "--held", str(rank)], text=True,
+                                      env=dict(environment, SYMMCTS_RANK=str(rank)),
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                     for rank in (0, 1)]
+            self.assertEqual([rank.stdout.readline() for rank in ranks], ["ready\n"] * 2)
+            ranks[1].stdin.write("go\n")
+            ranks[1].stdin.flush()
+            held = select.select([ranks[1].stdout], [], [], 0.5)[0] == []
+            ranks[0].stdin.write("go\n")
+            ranks[0].stdin.flush()
+            self.assertEqual([rank.stdout.readline() for rank in ranks], ["passed\n"] * 2)
+            self.assertTrue(held, "rank 1 did not wait")
+            for rank in ranks:
+                rank.stdin.close()
+                rank.stdout.close()
+            self.assertEqual([rank.wait(60) for rank in ranks], [0, 0])
+
+
 class Refusal(unittest.TestCase):
     def test_a_library_without_the_marker_is_refused_before_any_call(self):
         for rank in ([], ["--rank", "0"]):
@@ -376,15 +412,33 @@ def rank_program(rank):
     print("done", flush=True)
 
 
+def held_program(rank):
+    """Rank 1's call must wait for rank 0's, which the parent starts later."""
+    cuda = Platform(OPTIONS.lib)
+    cuda.use(rank)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if rank == 0:
+        cuda("cuDeviceGetCount", byref(c_int()))
+    else:
+        cuda("cuCtxSynchronize")
+    print("passed", flush=True)
+    sys.stdin.readline()
+
+
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser()
     parser.add_argument("--lib", required=True)
     parser.add_argument("--foreign")
     parser.add_argument("--rank", type=int)
+    parser.add_argument("--held", type=int)
     OPTIONS = parser.parse_args()
     if OPTIONS.rank is not None:
         rank_program(OPTIONS.rank)
+        return
+    if OPTIONS.held is not None:
+        held_program(OPTIONS.held)
         return
     open_platform(OPTIONS.lib)
     if OPTIONS.foreign is None:

@@ -1,5 +1,6 @@
 #include "harness/platform/abi/call.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -71,14 +72,34 @@ CUresult Call::begin() {
     if (inside_host_function) return CUDA_ERROR_NOT_PERMITTED;  // cuda.h:cuLaunchHostFunc
   }
   // A host function runs on the executor, whose time is not the host's.
-  if (runtime_ != nullptr && function_.charge == Charge::by_call && !inside_callback &&
+  if (runtime_ != nullptr && function_.charges == Who::call && !inside_callback &&
       !inside_host_function) {
     runtime_->streams->spend(function_.api);
   }
+  if (gated()) pass_gate();
   return CUDA_SUCCESS;
 }
 
+// Without a scenario no machine has holds, and the way to the broker is spared.
+bool Call::gated() const {
+  return function_.admit == Admit::after_init && function_.gates == Who::call && !inside_callback &&
+         !runtime_->environment.join.scenario.empty();
+}
+
+void Call::pass_gate() {
+  CallTime time;
+  time.now = time.at = runtime_->streams->now();
+  runtime_->streams->enter_blocking(function_.api);
+  runtime_->client->before(time, function_.api, 0);
+  runtime_->streams->leave_blocking(std::max(time.now, time.at));
+}
+
 CUresult Call::end(CUresult result) {
+  if (result == CUDA_SUCCESS && runtime_ != nullptr && gated()) {
+    CallTime time;
+    time.now = time.at = runtime_->streams->now();
+    runtime_->client->passed(time, function_.api, 0);
+  }
   if (entered_) raise(true, &result);
   return result;
 }

@@ -12,8 +12,7 @@
 namespace symmcts::platform::abi {
 
 enum class Admit : std::uint8_t { always, after_init };
-// Who takes the call's cost from the host clock.
-enum class Charge : std::uint8_t { by_call, by_model };
+enum class Who : std::uint8_t { call, model };
 
 // An exported function, as the generated code describes it.
 struct Function {
@@ -22,17 +21,18 @@ struct Function {
   std::uint32_t cbid;  // CUPTI's callback id; 0 where the headers have none
   bool per_thread;     // a null stream means the thread's own default stream
   Admit admit;
-  Charge charge;
+  Who charges;  // takes the call's cost from the host clock
+  Who gates;    // asks whether a hold of the scenario applies
 };
 
 using Told = std::atomic<bool>;
 
 // One driver call in progress. begin() gives it a correlation id, raises the CUPTI enter callback,
-// charges the host clock and says whether the call may go on; end() raises the exit callback. Calls
-// that a CUPTI client makes from its callbacks raise none and cost no virtual time, so that being
-// watched changes nothing. The
-// functions between them answer what every call needs, in the order in which the driver reports
-// errors: not initialized, no context, bad stream.
+// charges the host clock, waits while a hold of the scenario applies, and says whether the call may
+// go on; end() raises the exit callback. Calls that a CUPTI client makes from its callbacks raise
+// none and cost no virtual time, so that being watched changes nothing. The functions between them
+// answer what every call needs, in the order in which the driver reports errors: not initialized,
+// no context, bad stream.
 class Call {
  public:
   Call(const Function& function, const void* params) : function_(function), params_(params) {}
@@ -64,6 +64,8 @@ class Call {
   Runtime* runtime_ = nullptr;
   std::uint32_t correlation_ = 0;
   void raise(bool exit, CUresult* result);
+  bool gated() const;
+  void pass_gate();
 
   bool entered_ = false;       // the enter callback was raised, so the exit callback is due
   std::uint64_t scratch_ = 0;  // CUPTI's correlationData, from enter to exit

@@ -42,6 +42,11 @@ BEFORE_INIT = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorStri
                "cuGetProcAddress", "cuGetProcAddress_v2", "cuGetExportTable"}
 # Polls: the model charges them itself, in the moment in which it decides the answer.
 POLLS = {"cuStreamQuery", "cuEventQuery"}
+# Memory opens the scenario's gates of these itself, because it knows the object that a call is about.
+GATED_BY_MEMORY = {
+    "cuMemAlloc", "cuMemFree", "cuMemCreate", "cuMemRelease", "cuMemMap", "cuMemUnmap",
+    "cuMemExportToShareableHandle", "cuMemImportFromShareableHandle", "cuMulticastCreate",
+    "cuMulticastAddDevice", "cuMulticastBindMem", "cuMulticastBindAddr", "cuMulticastUnbind"}
 
 Export = collections.namedtuple("Export", "api elf base introduced per_thread parameters")
 
@@ -124,10 +129,11 @@ def write_exports(out, exports, modelled, structs, callbacks):
         if export.base in modelled and export.base not in BEFORE_INIT:
             admit = "Admit::after_init"
         thread = "true" if export.per_thread else "false"
-        charge = "Charge::by_model" if export.api in POLLS else "Charge::by_call"
+        charge = "Who::model" if export.api in POLLS else "Who::call"
+        gate = "Who::model" if export.api in GATED_BY_MEMORY else "Who::call"
         lines += [f"SYMMCTS_EXPORT {export.elf}({export.parameters}) {{",
                   f'  static constexpr Function kFunction{{"{export.elf}", "{export.api}", {cbid}, '
-                  f"{thread}, {admit}, {charge}}};"]
+                  f"{thread}, {admit}, {charge}, {gate}}};"]
         params = "nullptr"
         if names and export.elf in structs:
             lines.append(f"  {export.elf}_params params{{{', '.join(names)}}};")

@@ -91,6 +91,10 @@ TEST_F(MemoryCalls, EveryFormOfCopy) {
   EXPECT_CU(CU(cuMemcpyPeer)(b, context(0), a + 1, context(0), 7));
   EXPECT_EQ(read(b, 6), "bcdefg");
 
+  char host[4] = {};
+  EXPECT_CU(CU(cuMemcpy)(number(host), number(out), 4)) << "host to host";
+  EXPECT_STREQ(host, "efg");
+
   const auto copy = CU(cuMemcpyDtoD_v2);
   EXPECT_CU(copy(a, b, 0));
   EXPECT_EQ(copy(0, b, 8), CUDA_ERROR_INVALID_VALUE);
