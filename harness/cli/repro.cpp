@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -23,12 +22,6 @@ Result<Repro> load_repro(const std::string& id, const Locations& at) {
   const auto text = read_file(file.value());
   if (!text) return Error{text.error()};
   return parse_repro(text.value(), file.value().string());
-}
-
-bool has_error(const judge::Judgement& judgement) {
-  return std::any_of(
-      judgement.verdicts.begin(), judgement.verdicts.end(),
-      [](const judge::Verdict& verdict) { return verdict.status == judge::VerdictStatus::error; });
 }
 
 // The one unit of the report, for one half.

@@ -39,23 +39,26 @@ judge::UnitJudgement judge_unit(const Suite& suite, const launch::UnitResult& re
   options.again = suite.again(result.unit);
   const fs::path folder = suite.request.out / "evidence" / launch::folder_of(result.unit);
   const auto set = evidence::load_unit(folder.string());
-  if (set) {
-    out.judgement = judge::judge(set.value(), options);
-  } else {
-    out.judgement = unreadable(result.ids, set.error(), options.again);
-  }
+  if (set) out.judgement = judge::judge(set.value(), options);
   // Whatever the evidence says: a unit that ended in an error is one.
-  const auto& verdicts = out.judgement.verdicts;
-  if (result.end == launch::End::error &&
-      std::none_of(verdicts.begin(), verdicts.end(), [](const judge::Verdict& verdict) {
-        return verdict.status == judge::VerdictStatus::error;
-      })) {
-    out.judgement = unreadable(result.ids, result.text, options.again);
+  const bool error = result.end == launch::End::error;
+  if (!set || (error && !has_error(out.judgement))) {
+    std::vector<std::string> ids = result.ids;
+    std::erase_if(ids, [&](const std::string& id) {
+      return std::find(suite.ids.begin(), suite.ids.end(), id) == suite.ids.end();
+    });
+    out.judgement = unreadable(ids, error ? result.text : set.error(), options.again);
   }
   return out;
 }
 
 }  // namespace
+
+bool has_error(const judge::Judgement& judgement) {
+  return std::any_of(
+      judgement.verdicts.begin(), judgement.verdicts.end(),
+      [](const judge::Verdict& verdict) { return verdict.status == judge::VerdictStatus::error; });
+}
 
 SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
   SuiteResult result;

@@ -36,6 +36,9 @@ struct SuiteResult {
 // Runs and judges. A unit that ended otherwise than by verdicts is noted in the judgement. Blocks.
 SuiteResult run_suite(const Suite& suite, const launch::Variables& host);
 
+// Whether a verdict is `error`.
+bool has_error(const judge::Judgement& judgement);
+
 // Makes `out` an empty output folder: creates it, or empties one of ours. Fails if the folder holds
 // something that is not ours.
 Status prepare_output(const std::filesystem::path& out);

@@ -1,0 +1,123 @@
+#include "harness/cli/suite.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "harness/cli/compare.hpp"
+#include "harness/cli/machine.hpp"
+#include "harness/launch/tests/scratch.hpp"
+
+namespace symmcts::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> names(const std::vector<launch::UnitName>& units) {
+  std::vector<std::string> out;
+  for (const auto& unit : units) out.push_back(unit.unit);
+  return out;
+}
+
+TEST(SelectUnits, GlobsOverNamesAndRequirements) {
+  const std::vector<launch::UnitName> units{{"Data.Lands", {"SM-DATA-1"}},
+                                            {"Overlap.Up", {"SM-OVLP-1", "SM-DATA-1"}}};
+  EXPECT_THAT(names(select_units(units, "")), ElementsAre("Data.Lands", "Overlap.Up"));
+  EXPECT_THAT(names(select_units(units, "Overlap.*")), ElementsAre("Overlap.Up"));
+  EXPECT_THAT(names(select_units(units, "SM-DATA-1")), ElementsAre("Data.Lands", "Overlap.Up"));
+  EXPECT_THAT(names(select_units(units, "Data")), IsEmpty());
+  EXPECT_THAT(ids_of(units), ElementsAre("SM-DATA-1", "SM-OVLP-1"));
+}
+
+TEST(PrepareOutput, EmptiesOnlyWhatIsOurs) {
+  const launch::testing::Scratch scratch;
+  const fs::path ours = scratch.path() / "ours";
+  ASSERT_TRUE(prepare_output(ours));
+  std::ofstream(ours / "result.json") << "{}";
+  ASSERT_TRUE(prepare_output(ours));
+  EXPECT_FALSE(fs::exists(ours / "result.json"));
+
+  const fs::path other = scratch.path() / "other";
+  fs::create_directory(other);
+  std::ofstream(other / "thesis.tex") << "x";
+  const Status refused = prepare_output(other);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr(other.string()));
+  EXPECT_TRUE(fs::exists(other / "thesis.tex"));
+}
+
+TEST(Quoted, SurvivesAShell) {
+  EXPECT_EQ(quoted("defect:root-keeps-native"), "defect:root-keeps-native");
+  EXPECT_EQ(quoted("a b"), "'a b'");
+  EXPECT_EQ(quoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(quoted(""), "''");
+  EXPECT_EQ(quoted("*"), "'*'");
+}
+
+judge::Verdict verdict(const std::string& id, judge::VerdictStatus status, std::vector<int> ranks) {
+  judge::Verdict out = judge::unknown_verdict(id);
+  out.status = status;
+  out.ranks = std::move(ranks);
+  return out;
+}
+
+class Differences : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    published_.failed = {"SM-KIND-1"};
+    published_.named = {0};
+    published_.copies = {{{"DtoD", 5}}, {{"PtoP", 5}}};
+    published_.hang = false;
+    result_.judgement.verdicts = {verdict("SM-KIND-1", judge::VerdictStatus::fail, {0})};
+    judge::RankSummary first, second;
+    first.rank = 0;
+    first.copies = {{"DtoD", 5}};
+    second.rank = 1;
+    second.copies = {{"PtoP", 5}};
+    result_.judgement.ranks = {first, second};
+    result_.units.resize(1);
+    result_.units[0].end = launch::End::done;
+  }
+  std::vector<std::string> look() {
+    return differences("before", published_, {"SM-KIND-1"}, result_);
+  }
+  Published published_;
+  SuiteResult result_;
+};
+
+TEST_F(Differences, NoneIfAsPublished) { EXPECT_THAT(look(), IsEmpty()); }
+
+TEST_F(Differences, NamesWhatFailsBesides) {
+  result_.judgement.verdicts.push_back(verdict("SM-OVLP-1", judge::VerdictStatus::fail, {0}));
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("SM-KIND-1, SM-OVLP-1")));
+}
+
+TEST_F(Differences, NamesOtherRanks) {
+  result_.judgement.verdicts[0].ranks = {1};
+  EXPECT_THAT(look(), ElementsAre("before: SM-KIND-1 names ranks 1, published 0"));
+}
+
+TEST_F(Differences, NamesOtherCopiesAndARankThatIsMissing) {
+  result_.judgement.ranks.pop_back();
+  EXPECT_THAT(look(), ElementsAre("before: rank 1 copies nothing, published 5 PtoP"));
+}
+
+TEST_F(Differences, NamesAHang) {
+  result_.units[0].end = launch::End::hang;
+  EXPECT_THAT(look(), ElementsAre("before: hangs, which was not published"));
+}
+
+TEST_F(Differences, AfterTheFixUnknownIsNotEnough) {
+  published_.failed = {};
+  result_.judgement.verdicts = {verdict("SM-KIND-1", judge::VerdictStatus::unknown, {})};
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("SM-KIND-1 is unknown")));
+  result_.judgement.verdicts.clear();
+  EXPECT_THAT(look(), ElementsAre("before: SM-KIND-1 was not judged"));
+}
+
+}  // namespace
+}  // namespace symmcts::cli
