@@ -171,9 +171,6 @@ struct Capabilities {
   bool marks = false;         // the rank program's own checks are there
   bool peer_kind = true;      // peer copies have a kind of their own (not on ROCm)
   Ns resolution = 1;          // of timestamps
-  // A copy may start this long after it could have; device clocks of a profiler cannot tell the
-  // launch from the wait. 0 on the virtual clock.
-  Ns launch_latency = 10'000;
 };
 
 // Everything known of one rank.

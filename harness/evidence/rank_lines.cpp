@@ -127,8 +127,7 @@ void read_header(JsonFields& fields, RankEvidence& rank) {
                             .stream_waits = true,
                             .marks = true,
                             .peer_kind = true,
-                            .resolution = 1,
-                            .launch_latency = header.clock == "virtual" ? 0 : 10'000};
+                            .resolution = 1};
 }
 
 void read_call(JsonFields& fields, std::size_t line, RankEvidence& rank) {

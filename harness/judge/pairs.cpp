@@ -19,7 +19,7 @@ constexpr std::size_t kMaxBack = 4096;
 struct Timed {
   const Copy* copy = nullptr;
   std::size_t operation = 0;
-  std::optional<Ns> ready;
+  std::optional<Ready> ready;
 };
 
 Ns gap_of(const JudgeOptions& options, const Copy& copy) {
@@ -48,7 +48,7 @@ class Device {
   void relate(std::vector<Pair>& out) const {
     for (std::size_t x = 0; x < copies_.size(); ++x) {
       const Copy& later = *copies_[x].copy;
-      const Ns since = std::min(copies_[x].ready.value_or(later.start), later.start);
+      const Ns since = copies_[x].ready ? copies_[x].ready->at : later.start;
       const std::size_t last = x > kMaxBack ? x - kMaxBack : 0;
       for (std::size_t y = x; y-- > last;) {
         const Copy& earlier = *copies_[y].copy;
@@ -80,18 +80,41 @@ class Device {
       return pair;
     }
     const bool implicit = earlier.stream == kLegacyStream || later.stream == kLegacyStream;
-    if (!copies_[x].ready || implicit) {
+    if (!copies_[x].ready || implicit || !kept_waiting(copies_[x])) {
       pair.relation = pair.overlap > 0 ? Relation::unclear : Relation::apart;
       return pair;
     }
-    if (pair.overlap == 0 && *copies_[x].ready + shows_.launch_latency >= earlier.end) {
-      pair.relation = Relation::apart;
-      return pair;
-    }
-    if (20 * pair.overlap < shorter(earlier, later) && behind(x, y, pair.wait)) {
+    if (20 * pair.overlap < shorter(earlier, later) && behind(x, y, pair.wait) &&
+        !explained(x, y)) {
       pair.relation = Relation::serialized;
     }
     return pair;
+  }
+
+  // A start within the gap of its class after it could start is no delay: a launch takes as long,
+  // and so does an engine between two copies of one stream (DtoD: only after other work).
+  bool kept_waiting(const Timed& timed) const {
+    const Ns patience = timed.ready->after_work ? gap_of(options_, *timed.copy) : options_.gap;
+    return timed.copy->start - timed.ready->at > patience;
+  }
+
+  // A copy of the same kind as `x` ran beside `y` and ended just before `x` started: `x` waited for
+  // its own engine, and `y` is not on it.
+  bool explained(std::size_t x, std::size_t y) const {
+    const Copy& later = *copies_[x].copy;
+    const Copy& earlier = *copies_[y].copy;
+    for (std::size_t c = x; c-- > 0;) {
+      const Copy& other = *copies_[c].copy;
+      if (other.start + longest_ + gap_of(options_, later) < later.start) {
+        return false;
+      }
+      Ns ignored = 0;
+      if (c != y && other.kind == later.kind && follows(other, later, ignored) &&
+          20 * overlap_of(other, earlier) >= shorter(other, earlier)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Did `later` start when `earlier` had ended, within the gap of its class?
@@ -113,7 +136,7 @@ class Device {
       const bool linked = std::any_of(open.begin(), open.end(), [&](std::size_t before) {
         const Copy& previous = *copies_[before].copy;
         const bool queued = previous.stream == link.stream ||
-                            (copies_[c].ready && *copies_[c].ready < previous.end);
+                            (copies_[c].ready && copies_[c].ready->at < previous.end);
         Ns ignored = 0;
         return queued && follows(previous, link, ignored);
       });
@@ -137,7 +160,8 @@ class Device {
 
 std::vector<Pair> relate(const evidence::RankEvidence& rank,
                          const std::vector<Operation>& operations,
-                         const std::vector<std::optional<Ns>>& ready, const JudgeOptions& options) {
+                         const std::vector<std::optional<Ready>>& ready,
+                         const JudgeOptions& options) {
   std::map<int, std::vector<Timed>> devices;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].copy->timed()) {

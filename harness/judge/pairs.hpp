@@ -19,6 +19,12 @@ enum class Relation : std::uint8_t {
   unclear,     // partial, delayed with a cause that is not seen, or readiness not known
 };
 
+// When a copy could have started, at the latest.
+struct Ready {
+  evidence::Ns at = 0;
+  bool after_work = false;  // because recorded work ended then, not because it was submitted
+};
+
 struct Pair {
   std::size_t first = 0;  // operation that started first (position in context.operations[rank])
   std::size_t second = 0;
@@ -31,7 +37,7 @@ struct Pair {
 // plainly apart. `ready`: of each operation, when it could have started (readiness.hpp).
 std::vector<Pair> relate(const evidence::RankEvidence& rank,
                          const std::vector<Operation>& operations,
-                         const std::vector<std::optional<evidence::Ns>>& ready,
+                         const std::vector<std::optional<Ready>>& ready,
                          const JudgeOptions& options);
 
 }  // namespace symmcts::judge

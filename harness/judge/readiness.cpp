@@ -35,8 +35,8 @@ struct Ran {
 
 // For files that show calls and records but not which stream a wait was put on: ready once
 // submitted and the stream's earlier work done, unless any wait at all was put anywhere in between.
-std::vector<std::optional<Ns>> from_profile(const evidence::RankEvidence& rank,
-                                            const std::vector<Operation>& operations) {
+std::vector<std::optional<Ready>> from_profile(const evidence::RankEvidence& rank,
+                                               const std::vector<Operation>& operations) {
   std::vector<Ns> waits;
   std::unordered_map<std::int64_t, const Call*> calls;
   for (const Call& call : rank.calls) {
@@ -56,7 +56,7 @@ std::vector<std::optional<Ns>> from_profile(const evidence::RankEvidence& rank,
   for (const evidence::Work& work : rank.works) {
     streams[{work.device, work.stream}].push_back({work.start, work.end, work.corr, SIZE_MAX});
   }
-  std::vector<std::optional<Ns>> ready(operations.size());
+  std::vector<std::optional<Ready>> ready(operations.size());
   for (auto& [stream, ran] : streams) {
     std::sort(ran.begin(), ran.end(), [](const Ran& a, const Ran& b) { return a.start < b.start; });
     for (std::size_t i = 0; i < ran.size(); ++i) {
@@ -68,15 +68,18 @@ std::vector<std::optional<Ns>> from_profile(const evidence::RankEvidence& rank,
         continue;
       }
       Ns since = INT64_MIN;
-      Ns time = operation.call->t1;
+      Ready at{operation.call->t1, false};
       if (i > 0) {
         const auto call = calls.find(ran[i - 1].corr);
         since = call == calls.end() ? INT64_MIN : call->second->t0;
-        time = std::max(time, ran[i - 1].end);
+        if (ran[i - 1].end >= at.at) {
+          at = {ran[i - 1].end, true};
+        }
       }
       const auto wait = std::lower_bound(waits.begin(), waits.end(), since);
       if (wait == waits.end() || *wait > operation.call->t1) {
-        ready[ran[i].operation] = std::min(time, operation.copy->start);
+        at.at = std::min(at.at, operation.copy->start);
+        ready[ran[i].operation] = at;
       }
     }
   }
@@ -85,19 +88,19 @@ std::vector<std::optional<Ns>> from_profile(const evidence::RankEvidence& rank,
 
 }  // namespace
 
-std::vector<std::vector<std::optional<Ns>>> read_readiness(
+std::vector<std::vector<std::optional<Ready>>> read_readiness(
     const evidence::EvidenceSet& set, const std::vector<std::vector<Operation>>& operations) {
   StreamGraph graph(set);
-  std::vector<std::vector<std::optional<Ns>>> all;
+  std::vector<std::vector<std::optional<Ready>>> all;
   for (std::size_t i = 0; i < set.ranks.size(); ++i) {
     if (!set.ranks[i].shows.stream_waits) {
       all.push_back(from_profile(set.ranks[i], operations[i]));
       continue;
     }
-    std::vector<std::optional<Ns>> ready;
+    std::vector<std::optional<Ready>> ready;
     for (const Operation& operation : operations[i]) {
       ready.push_back(operation.copy->timed() ? graph.ready(i, operation.copy->corr)
-                                              : std::optional<Ns>());
+                                              : std::optional<Ready>());
     }
     all.push_back(std::move(ready));
   }

@@ -5,6 +5,7 @@
 
 #include "harness/evidence/machine.hpp"
 #include "harness/judge/operations.hpp"
+#include "harness/judge/pairs.hpp"
 
 namespace symmcts::judge {
 
@@ -13,7 +14,7 @@ namespace symmcts::judge {
 // where something that the copy may have waited for is not shown: a stream wait without its stream,
 // a graph, a host function, a word that no recorded write explains. `operations` is in the order of
 // set.ranks.
-std::vector<std::vector<std::optional<evidence::Ns>>> read_readiness(
+std::vector<std::vector<std::optional<Ready>>> read_readiness(
     const evidence::EvidenceSet& set, const std::vector<std::vector<Operation>>& operations);
 
 }  // namespace symmcts::judge

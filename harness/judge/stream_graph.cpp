@@ -10,16 +10,18 @@ using evidence::Call;
 using evidence::kAbsent;
 using evidence::Ns;
 
-// A word write needs time to be seen by the stream that waits for it. Measured on 2 x H200
-// (stream-memory-ops): a barrier of two ranks, write and wait, takes 4.4 to 5.7 us.
-constexpr Ns kWordTime = 5'000;
-
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+Ready later(const Ready& a, const Ready& b) { return a.at > b.at ? a : b; }
+
+std::optional<Ready> later(const Ready& a, const std::optional<Ready>& b) {
+  return b ? std::optional<Ready>(later(a, *b)) : std::nullopt;
 }
 
 // Calls that put something on a stream which leaves no record that could be joined.
@@ -156,17 +158,17 @@ void StreamGraph::bound_from_records() {
 }
 
 // When the stream had reached `node`, at the latest.
-std::optional<Ns> StreamGraph::before(const Node& node) {
-  Ns time = node.call->t1;
+std::optional<Ready> StreamGraph::before(const Node& node) {
+  Ready time{node.call->t1, false};
   if (node.start) {
-    time = std::min(time, *node.start);  // a call that blocks returns after its work has started
+    time.at = std::min(time.at, *node.start);  // a call that blocks returns after its work started
   }
   if (node.previous != kNone) {
-    const std::optional<Ns> previous = done(node.previous);
+    const std::optional<Ready> previous = done(node.previous);
     if (!previous) {
       return std::nullopt;
     }
-    time = std::max(time, *previous);
+    time = later(time, *previous);
   }
   return time;
 }
@@ -174,47 +176,50 @@ std::optional<Ns> StreamGraph::before(const Node& node) {
 // When some write of the value had been made, at the latest: the last of those that can have
 // satisfied the wait at all. One that comes after the wait, or that itself depends on it, cannot
 // have. A rank without evidence may have made the write, so then there is no bound.
-std::optional<Ns> StreamGraph::satisfied(std::size_t node, const Word& word) {
+std::optional<Ready> StreamGraph::satisfied(std::size_t node, const Word& word) {
   const auto writers = writers_.find(word.value);
   if (!complete_ || !word.known || writers == writers_.end()) {
     return std::nullopt;
   }
-  std::optional<Ns> latest;
+  std::optional<Ready> latest;
   for (const std::size_t writer : writers->second) {
     if (nodes_[writer].not_before > nodes_[node].not_after ||
         nodes_[writer].state == Node::State::busy) {
       continue;
     }
-    const std::optional<Ns> time = done(writer);
+    const std::optional<Ready> time = done(writer);
     if (!time) {
       return std::nullopt;
     }
-    latest = std::max(latest.value_or(*time), *time);
+    latest = latest ? later(*latest, *time) : *time;
   }
-  return latest ? std::optional<Ns>(*latest + kWordTime) : std::nullopt;
+  if (latest) {
+    latest->after_work = false;  // whatever it waited for ran elsewhere
+  }
+  return latest;
 }
 
-std::optional<Ns> StreamGraph::done(std::size_t index) {
+std::optional<Ready> StreamGraph::done(std::size_t index) {
   if (nodes_[index].state != Node::State::open) {
     return nodes_[index].done;
   }
   nodes_[index].state = Node::State::busy;
-  std::optional<Ns> time;
+  std::optional<Ready> time;
   const Kind kind = nodes_[index].kind;
   if (kind == Kind::work) {
-    time = nodes_[index].end;
+    if (nodes_[index].end) {
+      time = Ready{*nodes_[index].end, true};
+    }
   } else if (kind != Kind::opaque) {
     time = before(nodes_[index]);
     for (std::size_t i = 0; time && i < nodes_[index].waits.size(); ++i) {
-      const std::optional<Ns> met = satisfied(index, nodes_[index].waits[i]);
-      time = met ? std::optional<Ns>(std::max(*time, *met)) : std::nullopt;
+      time = later(*time, satisfied(index, nodes_[index].waits[i]));
     }
     if (time && nodes_[index].record != kNone) {
-      const std::optional<Ns> event = done(nodes_[index].record);
-      time = event ? std::optional<Ns>(std::max(*time, *event)) : std::nullopt;
+      time = later(*time, done(nodes_[index].record));
     }
     if (time) {
-      time = std::min(*time, nodes_[index].not_after);
+      time->at = std::min(time->at, nodes_[index].not_after);
     }
   }
   nodes_[index].done = time;
@@ -222,14 +227,16 @@ std::optional<Ns> StreamGraph::done(std::size_t index) {
   return time;
 }
 
-std::optional<Ns> StreamGraph::ready(std::size_t rank, std::int64_t corr) {
+std::optional<Ready> StreamGraph::ready(std::size_t rank, std::int64_t corr) {
   const auto at = by_corr_[rank].find(corr);
   if (at == by_corr_[rank].end() || nodes_[at->second].call->args.stream == kAbsent) {
     return std::nullopt;
   }
-  const std::optional<Ns> time = before(nodes_[at->second]);
-  const Node& node = nodes_[at->second];
-  return time && node.start ? std::optional<Ns>(std::min(*time, *node.start)) : time;
+  std::optional<Ready> time = before(nodes_[at->second]);
+  if (time && nodes_[at->second].start) {
+    time->at = std::min(time->at, *nodes_[at->second].start);
+  }
+  return time;
 }
 
 }  // namespace symmcts::judge

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/evidence/machine.hpp"
+#include "harness/judge/pairs.hpp"
 
 namespace symmcts::judge {
 
@@ -20,7 +21,7 @@ class StreamGraph {
 
   // The latest time at which the operation that `corr` submitted on rank number `rank` could have
   // started, its own submission included; nothing where the evidence cannot bound it.
-  std::optional<evidence::Ns> ready(std::size_t rank, std::int64_t corr);
+  std::optional<Ready> ready(std::size_t rank, std::int64_t corr);
 
  private:
   enum class Kind : std::uint8_t { work, write, wait, record, wait_event, batch, opaque };
@@ -42,14 +43,14 @@ class StreamGraph {
     evidence::Ns not_before = 0;         // a lower bound: submitted, and earlier recorded work
     evidence::Ns not_after = INT64_MAX;  // the next recorded work of the stream had started
     enum class State : std::uint8_t { open, busy, closed } state = State::open;
-    std::optional<evidence::Ns> done;
+    std::optional<Ready> done;
   };
 
   void add_rank(std::size_t rank, const evidence::RankEvidence& evidence);
   void bound_from_records();
-  std::optional<evidence::Ns> done(std::size_t node);
-  std::optional<evidence::Ns> satisfied(std::size_t node, const Word& word);
-  std::optional<evidence::Ns> before(const Node& node);
+  std::optional<Ready> done(std::size_t node);
+  std::optional<Ready> satisfied(std::size_t node, const Word& word);
+  std::optional<Ready> before(const Node& node);
 
   bool complete_ = false;  // every rank of the job shows its waits and writes
   std::vector<Node> nodes_;

@@ -256,13 +256,34 @@ TEST(Overlap, DifferentDevicesAreApart) {
   EXPECT_EQ(ovlp({root, good_peer()}).status, VerdictStatus::unknown);
 }
 
-// A profiler cannot tell a wait of 10 us from the latency of a launch.
-TEST(Overlap, LaunchLatencyIsNoOpportunity) {
-  RankText root(0, 2, 0, "cupti");
-  rendezvous(root, true);
+// A launch, or a barrier of two ranks, takes as long (measured on H200: 2 to 8 us, 4.4 to 5.7 us).
+TEST(Overlap, StartSoonAfterItCouldIsNoDelay) {
+  RankText root = ready_rank(0);
   upload(root, 20 * kUs, 25 * kUs, 1000 * kUs);
   write(root, "PtoP", 995 * kUs, 1003 * kUs, 1100 * kUs);
   EXPECT_EQ(ovlp({root, good_peer()}).status, VerdictStatus::unknown);
+}
+
+// Two uploads of one stream with the engine's pause of 3 us in between, into which a write's end
+// falls.
+TEST(Overlap, PauseOfAnEngineIsNoDelay) {
+  RankText root = ready_rank(0);
+  upload(root, 20 * kUs, 25 * kUs, 1000 * kUs);
+  write(root, "PtoP", 21 * kUs, 800 * kUs, 1001 * kUs);
+  upload(root, 22 * kUs, 1003 * kUs, 2000 * kUs);
+  const Verdict got = ovlp({root, good_peer()});
+  EXPECT_EQ(got.status, VerdictStatus::pass) << got.reason;
+}
+
+// An upload waits for an upload of another stream; a write that ends at the same time is a
+// bystander.
+TEST(Overlap, WaitForTheOwnEngineIsNotBlamedOnAWrite) {
+  RankText root = ready_rank(0);
+  upload(root, 20 * kUs, 25 * kUs, 1000 * kUs, 1);
+  write(root, "PtoP", 21 * kUs, 500 * kUs, 999 * kUs);
+  upload(root, 22 * kUs, 1003 * kUs, 2000 * kUs, 3);
+  const Verdict got = ovlp({root, good_peer()});
+  EXPECT_EQ(got.status, VerdictStatus::pass) << got.reason;
 }
 
 }  // namespace
