@@ -127,7 +127,11 @@ int main(int argc, char** argv) {
   app.add_option("--client-fd", arguments.client_fd)->group("");
   app.add_option("--ready-fd", arguments.ready_fd)->group("");
   app.add_flag("--detach", arguments.detach)->group("");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   if (arguments.socket.empty() == (arguments.client_fd < 0)) {
     std::fprintf(stderr, "symmcts-broker: --socket is required\n");
     return 2;

@@ -81,8 +81,10 @@ bool BrokerState::handle_memory(Op op, Request& request) {
         if (call.waits) return std::nullopt;
         Answer answer{call.code, call.at, WireWriter().put(mapping).bytes(), {}};
         if (call.code != Code::success) return answer;
-        if (const MachineMemory* memory = machine_.memory_of_handle(handle)) {
-          answer.fd = copy_of(memory->fd());
+        const MachineMemory* memory = machine_.memory_of_handle(handle);
+        if (memory != nullptr && !(answer.fd = copy_of(memory->fd()))) {
+          machine_.unmap(client, mapping);
+          answer.code = Code::out_of_memory;
         }
         return answer;
       });
@@ -97,8 +99,8 @@ bool BrokerState::handle_memory(Op op, Request& request) {
       const MachineMemory* memory = machine_.memory(in.take<std::uint64_t>(), size);
       Answer answer{Code::invalid_value, 0, WireWriter().put(size).bytes(), {}};
       if (memory != nullptr) {
-        answer.code = Code::success;
         answer.fd = copy_of(memory->fd());
+        answer.code = answer.fd ? Code::success : Code::out_of_memory;
       }
       reply(request, std::move(answer));
       return true;

@@ -16,7 +16,6 @@
 namespace symmcts::platform::test {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr std::uint64_t kMiB = 1 << 20;
@@ -71,6 +70,25 @@ TEST(Broker, UnknownProfileIsOneLineFromTheBroker) {
   auto joined = Client::join(options);
   ASSERT_FALSE(joined);
   EXPECT_THAT(joined.error(), ::testing::StartsWith("no platform profile 'no-such-machine' in "));
+}
+
+TEST(Broker, FaultsInFilesAreNamedByLine) {
+  TempFolder folder;
+  auto options = options_for("", -1);
+  options.scenario = folder.write("s.toml", "[faults]\nmulticast_slots = \"none\"\n");
+  auto joined = Client::join(options);
+  ASSERT_FALSE(joined);
+  EXPECT_THAT(joined.error(), ::testing::StartsWith(options.scenario + ":2:19: "));
+  options.scenario = folder.file("absent.toml");
+  joined = Client::join(options);
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error(), options.scenario + ": No such file or directory");
+  options = options_for(folder.file("machine"), -1);
+  options.profile = folder.write("p.toml", "name = 3\n");
+  joined = Client::join(options);
+  ASSERT_FALSE(joined);
+  EXPECT_THAT(joined.error(), ::testing::StartsWith(options.profile + ":1:"));
+  EXPECT_THAT(folder.entries(), ::testing::UnorderedElementsAre("s.toml", "p.toml"));
 }
 
 TEST(Broker, MissingProgramIsNamed) {
