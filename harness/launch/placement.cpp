@@ -6,7 +6,9 @@ namespace symmcts::launch {
 
 Result<std::vector<Seat>> place_ranks(const PlacementOptions& options) {
   const int room = options.hosts * options.gpus_per_host;
-  if (options.ranks < 1) return Error{"--ranks must be at least 1"};
+  if (options.ranks < 1) {
+    return Error{"--ranks " + std::to_string(options.ranks) + ": must be at least 1"};
+  }
   if (options.ranks > room) {
     return Error{"--ranks " + std::to_string(options.ranks) + ": the platform has only " +
                  std::to_string(room) + (room == 1 ? " GPU" : " GPUs")};
