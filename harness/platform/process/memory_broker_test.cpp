@@ -102,6 +102,29 @@ void finish(Child& root, Child& peer) {
   EXPECT_EQ(peer.wait(), 0);
 }
 
+// A pad that is reset by a long fill holds no old signal for the waits that follow (SM-SIG-1).
+TEST(MemoryOnABroker, ALongFillIsAWriteToTheWordsInIt) {
+  Child child([&](Line&) {
+    Rank rank("", 0, {0, 1});
+    rank.own_memory(0);
+    EXPECT_EQ(rank.memory->write_word(rank.at_own + 64, 5, 4, 100), Code::success);
+    EXPECT_EQ(rank.memory->fill_bytes(rank.at_own, 0, 1, 4096), Code::success);
+    rank.memory->log_words(rank.at_own, 4096, 2'000'000);
+    const std::uint64_t object = rank.memory->resolve(rank.at_own).object;
+    rank.client->word_wait({1, object, 64, 4, WordTest::eq, 5, 3'000'000});
+    rank.client->word_wait({2, object, 64, 4, WordTest::eq, 0, 1'000'000});
+    // Of the two only the second is ever answered, and not before the fill.
+    for (auto notice = rank.client->next_notice();; notice = rank.client->next_notice()) {
+      ASSERT_TRUE(notice);
+      if (notice->kind != Notice::Kind::word_done) continue;
+      EXPECT_EQ(notice->id, 2u);
+      EXPECT_GE(notice->at, 2'000'000u);
+      break;
+    }
+  });
+  EXPECT_EQ(child.wait(), 0);
+}
+
 TEST(MemoryOnABroker, TwoProcessesMeetOverFabric) {
   test::TempFolder folder;
   const std::string machine = folder.file("machine");
