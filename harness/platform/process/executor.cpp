@@ -88,11 +88,14 @@ void Executor::step(std::unique_lock<std::mutex>& lock) {
   const Effect effect = std::move(found->second);
   effects_.erase(found);
   busy_ = true;
+  acting_ = op.get();
   in_host_function_ = op->kind == OpKind::host_function;
+  if (in_host_function_) changed_.notify_all();  // nobody may wait for its end but a synchronize
   lock.unlock();
   effect(*op);
   lock.lock();
   busy_ = in_host_function_ = false;
+  acting_ = nullptr;
 }
 
 void Executor::reach(const Happening& happening) {

@@ -120,9 +120,10 @@ class Executor {
   bool deadline_passed_ = false;
   const char* where_ = "";
 
-  std::optional<Ns> granted_;  // holds only as long as the host stays blocked
-  bool reported_ = false;      // the broker counts us as stuck
-  bool busy_ = false;          // an effect is running
+  std::optional<Ns> granted_;   // holds only as long as the host stays blocked
+  bool reported_ = false;       // the broker counts us as stuck
+  bool busy_ = false;           // an effect is running
+  const Op* acting_ = nullptr;  // whose
   bool in_host_function_ = false;
   bool sleeping_ = false;
   bool quit_ = false;

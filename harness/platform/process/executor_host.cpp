@@ -78,6 +78,8 @@ void Executor::wait_for(std::vector<OpPtr> ops, const char* where) {
 }
 
 bool Executor::settled(Ns until) const {
+  // A host function may wait for the very thread that polls: its operation is not done, say so.
+  if (in_host_function_) return true;
   if (busy_ || (granted_ && runnable())) return false;
   if (!client_.deterministic()) return timeline_.next() == kNever;
   if (timeline_.next() < until) return false;
@@ -98,7 +100,7 @@ bool Executor::poll(const OpPtr& op, Ns cost, const char* where) {
     --polls_;
     host_moves();
   }
-  return op->done && op->end <= until;
+  return op->done && op.get() != acting_ && op->end <= until;
 }
 
 void Executor::enter_blocking(const char* where) {

@@ -19,10 +19,10 @@ struct CopyRecord {
   bool async = true;
   std::uint64_t bytes = 0;
   Ns start = 0, end = 0;
-  int device = 0;                       // ordinal of the device whose engine worked
-  int source_device = 0, destination_device = 0;   // ordinals; meaningful for ptop
+  int device = 0;                                 // ordinal of the device whose engine worked
+  int source_device = 0, destination_device = 0;  // ordinals; meaningful for ptop
   std::uint32_t context = 0, stream = 0, correlation = 0;
-  std::uint32_t channel = 0, channel_type = 0;     // 1 compute, 2 asynchronous copy
+  std::uint32_t channel = 0, channel_type = 0;  // 1 compute, 2 asynchronous copy
 };
 
 struct FillRecord {
@@ -44,7 +44,7 @@ class RecordSink {
   virtual void on_fill(const FillRecord& record) = 0;
 };
 
-using StreamId = std::uint32_t;         // as CUPTI shows it; 7 is a device's default stream
+using StreamId = std::uint32_t;  // as CUPTI shows it; 7 is a device's default stream
 using EventId = std::uint64_t;
 
 // One process's device work in virtual time: host clock, streams, events, copy engines, and the
@@ -66,13 +66,15 @@ class Streams : public HostClock {
   virtual int device_of(StreamId stream) = 0;
 
   // Enqueue at the present host time; nothing waits. Arguments have been checked by the caller.
-  // A copy's kind, engine and channel follow the profile's rules (design, section 2).
+  // A copy's kind, engine and channel follow the profile's rules (design, section 2). A pageable
+  // source is read at the call; a copy into pageable memory blocks until it is done.
   virtual Code copy(StreamId stream, std::uint64_t destination, std::uint64_t source,
                     std::uint64_t bytes, std::uint32_t correlation, bool async) = 0;
   virtual Code fill(StreamId stream, std::uint64_t destination, std::uint32_t value, int width,
                     std::uint64_t count, std::uint32_t correlation, bool async) = 0;
   virtual Code write_value(StreamId stream, std::uint64_t address, std::uint64_t value,
                            int width) = 0;
+  // invalid_value for a multicast mapping (a wait is a read), not_supported for host memory.
   virtual Code wait_value(StreamId stream, std::uint64_t address, std::uint64_t value, int width,
                           WordTest test) = 0;
   virtual Code host_function(StreamId stream, std::function<void()> function) = 0;
@@ -82,13 +84,13 @@ class Streams : public HostClock {
   virtual Code destroy_event(EventId event) = 0;
   virtual Code record(EventId event, StreamId stream) = 0;
   virtual Code wait_event(StreamId stream, EventId event) = 0;
-  virtual Code query_event(EventId event) = 0;            // not_ready while pending
+  virtual Code query_event(EventId event) = 0;  // not_ready while pending
   virtual Code synchronize_event(EventId event) = 0;
   virtual Code elapsed(EventId start, EventId end, float& milliseconds) = 0;
 
   // Host synchronization: blocks this thread until the work is done; the host clock joins it.
   virtual Code synchronize(StreamId stream) = 0;
-  virtual Code query(StreamId stream) = 0;                // a poll: costs host time
+  virtual Code query(StreamId stream) = 0;  // a poll: costs host time
   virtual Code synchronize_device(int ordinal) = 0;
 
   // The host clock's cost of a driver call, by name, from the profile.

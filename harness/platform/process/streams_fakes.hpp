@@ -70,6 +70,7 @@ class FakeRank final : public Client {
   void park(bool parked);
   // The rank has ended: it keeps nobody waiting any more.
   void leave();
+  void lose_broker();
 
   const MachineInfo& machine() const override { return info_; }
   Code create_memory(CallTime&, int, std::uint64_t, std::uint32_t, HandleInfo&) override {
