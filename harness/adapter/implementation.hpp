@@ -17,10 +17,10 @@ namespace symmcts {
 // implementation said about it.
 struct Outcome {
   bool ok = true;
-  std::string call;        // driver call or step that failed
-  int code = 0;            // CUresult
-  int rank = -1;           // rank on which it failed, where known
-  std::string phase;       // rendezvous phase
+  std::string call;   // driver call or step that failed
+  int code = 0;       // CUresult
+  int rank = -1;      // rank on which it failed, where known
+  std::string phase;  // rendezvous phase
   std::string text;
   explicit operator bool() const { return ok; }
 };
@@ -28,14 +28,14 @@ struct Outcome {
 // What an implementation is given on each rank. The harness has called cuInit, retained the primary
 // context of `device` and made it current.
 struct RankContext {
-  symm_mem::Exchange* exchange = nullptr;   // not owned
+  symm_mem::Exchange* exchange = nullptr;  // not owned
   int rank = 0;
   int size = 1;
   CUdevice device = 0;
   CUcontext context = nullptr;
-  int root = 0;                             // group rank that creates the multicast object
-  bool multicast_permitted = false;         // the harness's permit (harness/permit)
-  std::uint32_t handle_types = 0;           // allowed routes: bit 1 POSIX_FD, bit 8 FABRIC
+  int root = 0;                      // group rank that creates the multicast object
+  bool multicast_permitted = false;  // the harness's permit (harness/permit)
+  std::uint32_t handle_types = 0;    // allowed routes: bit 1 POSIX_FD, bit 8 FABRIC
   // Named progress, for hang reports: "allocate", "export", "import", "add-device", "bind", "map",
   // "ready", "teardown", ... Called before the phase starts.
   std::function<void(std::string_view)> on_phase;
@@ -44,11 +44,11 @@ struct RankContext {
 // One symmetric block: the same number of bytes on every rank of the group.
 class Block {
  public:
-  virtual ~Block() = default;               // frees what is left; never throws, never collective
+  virtual ~Block() = default;  // frees what is left; never throws, never collective
   virtual std::size_t bytes() const = 0;
   virtual CUdeviceptr local() const = 0;
-  virtual CUdeviceptr peer(int rank) const = 0;     // own rank: local()
-  virtual CUdeviceptr multicast() const = 0;        // 0 where there is none
+  virtual CUdeviceptr peer(int rank) const = 0;  // own rank: local()
+  virtual CUdeviceptr multicast() const = 0;     // 0 where there is none
 
   // Stream-ordered; no host synchronization. Offsets and sizes in bytes.
   virtual Outcome write_multicast(std::size_t offset, CUdeviceptr source, std::size_t bytes,
@@ -72,10 +72,10 @@ class Implementation {
 };
 
 struct ImplementationEntry {
-  std::string name;            // "reference", "defect:root-keeps-native"
+  std::string name;  // "reference", "defect:root-keeps-native"
   std::string summary;
-  std::string caught_by;       // defects: the requirement that must fail; else empty
-  std::string source;          // defects: the public bug, e.g. "pytorch#192530"
+  std::string caught_by;  // defects: the requirement that must fail; else empty
+  std::string source;     // defects: the public bug, e.g. "pytorch#192530"
   std::function<std::unique_ptr<Implementation>()> make;
 };
 
