@@ -10,6 +10,10 @@
 
 namespace symmcts::cases {
 
+// For waits that only somebody outside can end: the supervisor's watchdog, or the platform, which
+// names what every rank waits for. A rank that gave up by itself would hide that.
+inline constexpr std::chrono::nanoseconds kNoDeadline = std::chrono::nanoseconds::max();
+
 // "Agree, then fail": no rank leaves a case, by failure or by skip, before all ranks know. The
 // harness's own, so that it does not depend on the implementation under test.
 //

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/cases/agreement.hpp"
@@ -61,8 +62,12 @@ class Bench {
   // Why there is no verdict, or "".
   const std::string& error() const { return error_; }
   const std::string& skipped() const { return skipped_; }
-  // The case failed on some rank: device work may be left that never ends, so nothing may wait.
+  // The case failed on some rank.
   bool failed() const { return failed_; }
+  // Device work is left that may never end, because a rank gave up before it had submitted its own:
+  // keeps the block, and from here on nothing may wait for the device.
+  void abandon(std::unique_ptr<Block> block) { abandoned_.push_back(std::move(block)); }
+  bool abandoned() const { return !abandoned_.empty(); }
 
   // The case's last word has been written.
   bool ended() const { return ended_; }
@@ -80,6 +85,7 @@ class Bench {
   std::string error_;
   std::string skipped_;
   bool failed_ = false;
+  std::vector<std::unique_ptr<Block>> abandoned_;
   bool ended_ = false;
 };
 

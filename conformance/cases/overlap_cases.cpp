@@ -100,7 +100,7 @@ void gather_beside(Bench& bench, Transfer direction, const char* label) {
   // Before waiting: a rank that could not submit would leave the others' streams waiting for ever.
   if (!bench.need(failure) || !bench.step("all_gather", outcome)) {
     own.abandon();
-    (void)block.release();
+    bench.abandon(std::move(block));
     return;
   }
   failure = own.transfers.synchronize();

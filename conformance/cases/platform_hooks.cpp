@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "conformance/cases/agreement.hpp"
+
 namespace symmcts::cases {
 namespace {
 
@@ -29,6 +31,7 @@ std::uint64_t PlatformHooks::leaving() { return message_out_ != nullptr ? messag
 
 int PlatformHooks::wait_begins(std::chrono::nanoseconds deadline) {
   if (wait_begin_ == nullptr) return -1;
+  if (deadline == kNoDeadline) return wait_begin_(0);
   return wait_begin_(static_cast<std::uint64_t>(std::max<std::int64_t>(deadline.count(), 0)));
 }
 

@@ -17,6 +17,7 @@ class PlatformHooks final : public symm_mem::ExchangeObserver {
   void managed() const;
 
   std::uint64_t leaving() override;
+  // kNoDeadline (agreement.hpp) is none for the platform too.
   int wait_begins(std::chrono::nanoseconds deadline) override;
   bool wait_ends(std::span<const std::uint64_t> values) override;
 

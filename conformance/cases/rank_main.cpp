@@ -2,8 +2,8 @@
 // evidence, whatever it is, and 3 with one line on stderr when there is none.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -16,9 +16,6 @@
 
 namespace symmcts::cases {
 namespace {
-
-// Of one wait for one rank; virtual time on the platform. Longer than an implementation's own.
-constexpr std::chrono::seconds kDeadline{120};
 
 int refuse(const std::string& text) {
   std::fprintf(stderr, "symmcts-rank: %s\n", text.c_str());
@@ -73,8 +70,8 @@ int run_rank(const Options& options) {
   Marks marks(which->unit(), which->ids);
   if (!marks.connect()) return refuse("no recorder is loaded: nothing would be recorded");
 
-  Agreement agreement(session.exchange(), kDeadline);
-  const std::unique_ptr<Implementation> implementation = entry->make();
+  Agreement agreement(session.exchange(), kNoDeadline);
+  std::unique_ptr<Implementation> implementation = entry->make();
   RankContext context;
   context.exchange = &session.exchange();
   context.rank = agreement.rank();
@@ -95,8 +92,10 @@ int run_rank(const Options& options) {
   }
   // Nobody goes before all have come: a rank that waits for its device counts on the others.
   if (!bench.meet()) return refuse(bench.error());
-  if (bench.failed()) return 0;  // device work may be left: nothing may wait for it
-  if (Status finished = session.finish(); !finished) return refuse(finished.error());
+  const bool idle = !bench.abandoned();
+  if (idle) implementation.reset();
+  if (Status finished = session.finish(idle); !finished) return refuse(finished.error());
+  if (!idle) std::exit(0);  // destroys nothing of this function: that could wait for the device
   return 0;
 }
 

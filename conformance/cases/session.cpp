@@ -63,9 +63,11 @@ Status Session::open_device(const Options& options) {
   return {};
 }
 
-Status Session::finish() {
-  const std::string failure =
-      failure_of(cuDevicePrimaryCtxRelease(device_), "cuDevicePrimaryCtxRelease");
+Status Session::finish(bool device_is_idle) {
+  std::string failure;
+  if (device_is_idle) {
+    failure = failure_of(cuDevicePrimaryCtxRelease(device_), "cuDevicePrimaryCtxRelease");
+  }
   exchange_->set_observer(nullptr);
   exchange_.reset();
 #ifdef SYMMCTS_HAVE_MPI

@@ -27,9 +27,9 @@ class Session {
   // the exchange; initializes the driver; makes the context current. Collective where MPI is used.
   Status start(const Options& options, const Environment& environment);
 
-  // Releases the context and leaves the exchange. Collective where MPI is used. Precondition: no
-  // device work is left.
-  Status finish();
+  // Releases the context, if the device is idle, and leaves the exchange. Collective where MPI is
+  // used. Precondition: nothing uses the exchange any more.
+  Status finish(bool device_is_idle);
 
   symm_mem::Exchange& exchange() { return *exchange_; }
   CUdevice device() const { return device_; }
