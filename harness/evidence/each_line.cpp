@@ -1,6 +1,19 @@
 #include "harness/evidence/each_line.hpp"
 
 namespace symmcts::evidence {
+namespace {
+
+// A message is one line, whatever the file's own text in it holds.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      c = '?';
+    }
+  }
+  return text;
+}
+
+}  // namespace
 
 Status for_each_line(const std::string& path, std::string_view text,
                      std::vector<std::string>& notes, const LineReader& reader) {
@@ -23,7 +36,7 @@ Status for_each_line(const std::string& path, std::string_view text,
     JsonFields fields(object);
     reader(fields.need_text("type"), fields, line);
     if (!fields.problem().empty()) {
-      return Error{where + fields.problem()};
+      return Error{where + printable(fields.problem())};
     }
   }
   return {};

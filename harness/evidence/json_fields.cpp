@@ -1,5 +1,7 @@
 #include "harness/evidence/json_fields.hpp"
 
+#include <limits>
+
 namespace symmcts::evidence {
 
 using nlohmann::json;
@@ -32,6 +34,16 @@ std::int64_t JsonFields::need_number(const char* key) {
     fail(std::string("no '") + key + "'");
   }
   return number(key);
+}
+
+std::int64_t JsonFields::need_amount(const char* key) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max() / 2;
+  const std::int64_t value = need_number(key);
+  if (value < 0 || value > kLargest) {
+    fail(std::string("'") + key + "' is out of range");
+    return 0;
+  }
+  return value;
 }
 
 std::string JsonFields::text(const char* key) {

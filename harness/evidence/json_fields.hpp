@@ -17,6 +17,9 @@ class JsonFields {
 
   std::int64_t number(const char* key, std::int64_t fallback = kAbsent);
   std::int64_t need_number(const char* key);
+  // A count or a time: not negative, and small enough that sums and differences of two do not
+  // overflow.
+  std::int64_t need_amount(const char* key);
   std::string text(const char* key);
   std::string need_text(const char* key);
   std::string text_or_number(const char* key);

@@ -12,6 +12,11 @@
 namespace symmcts::evidence {
 namespace {
 
+// No job has a million ranks; a larger number is damage.
+constexpr int kMaxRanks = 1 << 20;
+// Room for the sum with any time of the file; until the year 2096.
+constexpr std::int64_t kMaxBase = 4'000'000'000'000'000'000;
+
 // What stands beside the events, before or after them: the order is not fixed.
 struct TopLevel {
   int rank = -1;
@@ -23,7 +28,8 @@ struct TopLevel {
 };
 
 int small_integer(const JsonValue& value) {
-  return static_cast<int>(std::clamp<std::int64_t>(integer(value).value_or(-1), -1, 1 << 24));
+  const std::int64_t number = integer(value).value_or(-1);
+  return number < 0 || number > kMaxRanks ? -1 : static_cast<int>(number);
 }
 
 // deviceProperties: an array of objects.
@@ -60,7 +66,8 @@ void read_top_level(std::string_view text, bool inside, TopLevel& top) {
         top.world = small_integer(*world);
       }
     } else if (key == "baseTimeNanoseconds") {
-      top.base = integer(value).value_or(0);
+      const std::int64_t base = integer(value).value_or(0);
+      top.base = base < 0 || base > kMaxBase ? 0 : base;
     } else if (key == "deviceProperties" && value.kind == JsonValue::Kind::nested) {
       read_devices(value.text, top);
     } else if (key == "cuda_driver_version") {

@@ -8,6 +8,10 @@ namespace {
 
 using nlohmann::json;
 
+// Beyond these a number is damage: no job has a million ranks, no record stands for 2^30 copies.
+constexpr int kMaxRanks = 1 << 20;
+constexpr std::int64_t kMaxCopies = 1 << 30;
+
 Place read_place(const json* value) {
   Place place;
   if (value == nullptr) {
@@ -101,8 +105,11 @@ void read_header(JsonFields& fields, RankEvidence& rank) {
     fields.fail("schema '" + schema + "' is not symm-cts/evidence/1");
   }
   Header& header = rank.header;
-  header.rank = static_cast<int>(fields.need_number("rank"));
+  header.rank = static_cast<int>(fields.need_amount("rank"));
   header.world = static_cast<int>(fields.number("world"));
+  if (header.rank > kMaxRanks || header.world > kMaxRanks) {
+    fields.fail("'rank' or 'world' is out of range");
+  }
   header.host = static_cast<int>(fields.number("host", 0));
   header.driver = fields.text("driver");
   header.platform = fields.text("platform");
@@ -133,8 +140,8 @@ void read_header(JsonFields& fields, RankEvidence& rank) {
 void read_call(JsonFields& fields, std::size_t line, RankEvidence& rank) {
   Call call;
   call.seq = fields.need_number("seq");
-  call.t0 = fields.need_number("t0");
-  call.t1 = fields.need_number("t1");
+  call.t0 = fields.need_amount("t0");
+  call.t1 = fields.need_amount("t1");
   call.name = fields.need_text("name");
   call.result = static_cast<int>(fields.need_number("result"));
   call.corr = fields.number("corr");
@@ -154,9 +161,9 @@ void read_copy(JsonFields& fields, RankEvidence& rank) {
   copy.corr = fields.number("corr");
   const std::string kind = fields.need_text("kind");
   copy.kind = copy_kind(kind).value_or(CopyKind::other);
-  copy.bytes = fields.need_number("bytes");
-  copy.start = fields.need_number("start");
-  copy.end = fields.need_number("end");
+  copy.bytes = fields.need_amount("bytes");
+  copy.start = fields.need_amount("start");
+  copy.end = fields.need_amount("end");
   copy.device = static_cast<int>(fields.number("device"));
   copy.context = fields.number("context");
   copy.stream = fields.number("stream");
@@ -167,8 +174,8 @@ void read_copy(JsonFields& fields, RankEvidence& rank) {
   copy.src_device = static_cast<int>(fields.number("src_device"));
   copy.dst_device = static_cast<int>(fields.number("dst_device"));
   copy.copies = fields.number("copies", 1);
-  if (copy.copies < 1) {
-    fields.fail("'copies' is less than 1");
+  if (copy.copies < 1 || copy.copies > kMaxCopies) {
+    fields.fail("'copies' is out of range");
   }
   rank.copies.push_back(copy);
 }
@@ -177,8 +184,8 @@ void read_fill(JsonFields& fields, RankEvidence& rank) {
   Work work;
   work.corr = fields.number("corr");
   work.bytes = fields.number("bytes", 0);
-  work.start = fields.need_number("start");
-  work.end = fields.need_number("end");
+  work.start = fields.need_amount("start");
+  work.end = fields.need_amount("end");
   work.device = static_cast<int>(fields.number("device"));
   work.stream = fields.number("stream");
   rank.works.push_back(work);
@@ -187,7 +194,7 @@ void read_fill(JsonFields& fields, RankEvidence& rank) {
 void read_mark(JsonFields& fields, std::size_t line, RankEvidence& rank) {
   Mark mark;
   mark.what = fields.need_text("what");
-  mark.t = fields.need_number("t");
+  mark.t = fields.need_amount("t");
   mark.case_name = fields.text("case");
   mark.ids = fields.texts("ids");
   mark.group = fields.text("group");
@@ -216,7 +223,7 @@ void read_rank_line(const std::string& type, JsonFields& fields, std::size_t lin
     read_call(fields, line, rank);
   } else if (type == "enter") {
     rank.enters.push_back(
-        {fields.need_number("seq"), fields.need_number("t"), fields.need_text("name"), line});
+        {fields.need_number("seq"), fields.need_amount("t"), fields.need_text("name"), line});
   } else if (type == "copy") {
     read_copy(fields, rank);
   } else if (type == "fill") {
@@ -224,7 +231,7 @@ void read_rank_line(const std::string& type, JsonFields& fields, std::size_t lin
   } else if (type == "mark") {
     read_mark(fields, line, rank);
   } else if (type == "dropped") {
-    rank.dropped += fields.need_number("records");
+    rank.dropped += fields.need_amount("records");
   } else if (type == "footer") {
     rank.footer = Footer{fields.number("calls", 0), fields.number("copies", 0),
                          fields.flag("deterministic", false)};

@@ -66,7 +66,12 @@ std::string object_text(const evidence::HungObject& object) {
     text += " for " + count_text(object.devices, "device");
   }
   if (!object.missing.empty()) {
-    text += ", missing: " + join(object.missing, ", ");
+    std::vector<std::string> missing;
+    for (const std::string& device : object.missing) {
+      const bool number = device.find_first_not_of("0123456789") == std::string::npos;
+      missing.push_back(number ? "device " + device : device);
+    }
+    text += ", missing: " + join(missing, ", ");
   }
   return text;
 }

@@ -1,6 +1,5 @@
 #include "harness/judge/objects.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -8,7 +7,6 @@ namespace symmcts::judge {
 namespace {
 
 using evidence::Call;
-using evidence::kAbsent;
 using evidence::Mark;
 using evidence::RankEvidence;
 
@@ -52,6 +50,7 @@ void replay(const RankEvidence& rank, const Call& call, RankObjects& objects) {
       handle.released = &call;
     }
   } else if (call.name == "cuMemMap") {
+    objects.by_number[args.mapping] = objects.mappings.size();
     objects.mappings.push_back(
         {args.mapping, args.handle, Provenance::unknown, false, group_at(rank, call.line), &call});
   } else if (starts_with(call.name, "cuMulticastAddDevice") ||
@@ -76,9 +75,8 @@ const char* name(Provenance provenance) {
 }
 
 const MappingFact* RankObjects::mapping(std::int64_t number) const {
-  const auto at = std::find_if(mappings.begin(), mappings.end(),
-                               [number](const MappingFact& m) { return m.number == number; });
-  return number == kAbsent || at == mappings.end() ? nullptr : &*at;
+  const auto at = by_number.find(number);
+  return at == by_number.end() ? nullptr : &mappings[at->second];
 }
 
 std::vector<RankObjects> read_objects(const evidence::EvidenceSet& set) {

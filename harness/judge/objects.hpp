@@ -45,7 +45,8 @@ struct RankObjects {
   std::map<std::int64_t, HandleFact> handles;
   std::vector<MappingFact> mappings;  // in call order
   std::vector<ExportFact> exports;
-  bool creator = false;  // made a multicast object
+  bool creator = false;                           // made a multicast object
+  std::map<std::int64_t, std::size_t> by_number;  // mapping number to its place in `mappings`
 
   const MappingFact* mapping(std::int64_t number) const;
 };

@@ -114,6 +114,17 @@ TEST(RankLines, GarbageNamesFileAndLine) {
   EXPECT_EQ(error_of(kFooter), "r.jsonl:1: the first line is no header");
 }
 
+TEST(RankLines, NumbersOutOfRangeAreRefused) {
+  const auto copy = [](const std::string& start, const std::string& copies) {
+    return kHeader + R"({"type":"copy","corr":1,"kind":"DtoD","bytes":1,"end":2,"start":)" + start +
+           R"(,"copies":)" + copies + "}\n";
+  };
+  EXPECT_EQ(error_of(copy("1", "1")), "no error");
+  EXPECT_EQ(error_of(copy("-1", "1")), "r.jsonl:2: 'start' is out of range");
+  EXPECT_EQ(error_of(copy("9223372036854775807", "1")), "r.jsonl:2: 'start' is out of range");
+  EXPECT_EQ(error_of(copy("1", "0")), "r.jsonl:2: 'copies' is out of range");
+}
+
 TEST(RankLines, OtherSchemaIsRefused) {
   std::string text = kHeader;
   text.replace(text.find("evidence/1"), 10, "evidence/9");

@@ -96,7 +96,7 @@ evidence::EvidenceSet hanging(const std::string& machine) {
 }
 
 const std::string kHangLine =
-    R"({"type":"hang","source":"platform","case":"Lifetime.X","ranks":[{"rank":0,"phase":"","where":""},{"rank":1,"phase":"","where":""}],"objects":[{"creator":0,"devices":2,"missing":["gpu 1"],"empty":false},{"creator":0,"devices":2,"missing":["gpu 0"],"empty":true}],"text":"nothing can move"})"
+    R"({"type":"hang","source":"platform","case":"Lifetime.X","ranks":[{"rank":0,"phase":"","where":""},{"rank":1,"phase":"","where":""}],"objects":[{"creator":0,"devices":2,"missing":[1],"empty":false},{"creator":0,"devices":2,"missing":[0],"empty":true}],"text":"nothing can move"})"
     "\n";
 const std::string kUnitHang =
     R"({"type":"unit","case":"Lifetime.X","ids":["SM-LIFE-1"],"end":"hang"})"
@@ -110,7 +110,8 @@ TEST(Lifetime, HangOfALateImporterIsExplained) {
   for (const char* part :
        {"rank 0 released its create reference before rank 1 had imported the object",
         "empty object", "rank 0 waits in cuMulticastBindMem (phase bind)",
-        "rank 1 waits in cuMulticastBindMem (phase bind)", "missing: gpu 0", "missing: gpu 1"}) {
+        "rank 1 waits in cuMulticastBindMem (phase bind)", "missing: device 0",
+        "missing: device 1"}) {
     EXPECT_NE(verdict.reason.find(part), std::string::npos) << part << "\n" << verdict.reason;
   }
   EXPECT_TRUE(got.uncovered.empty());
