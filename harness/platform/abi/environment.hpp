@@ -15,8 +15,8 @@ struct Environment {
   std::string injection;                       // CUDA_INJECTION64_PATH; empty: none
 };
 
-// Reads it. Defaults: profile gb200-nvl2, a private broker, host 0, seed 0, and the broker program of
-// the folder bin beside this library's. The error names the variable and its value.
+// Reads it. Defaults: profile gb200-nvl2, a private broker, host 0, seed 0, and the broker program
+// of the folder bin beside this library's. The error names the variable and its value.
 Result<Environment> read_environment();
 
 }  // namespace symmcts::platform::abi

@@ -5,13 +5,13 @@ Reads cudaTypedefs.h (names, introduction versions, per-thread variants, signatu
 codes), CUPTI's generated_cuda_meta.h and cupti_driver_cbid.h (parameter structs, callback ids) and
 the hand-written sources of this folder (which functions are modelled). Writes into --out:
 
-  modelled.hpp      declarations of the hand-written functions, so that a wrong signature is an error
+  modelled.hpp      declarations of the hand-written functions: a wrong signature is an error
   exports.cpp       one exported function for every ELF name, modelled or loudly not
   lookup_table.cpp  the version table behind cuGetProcAddress
   error_names.cpp   the table behind cuGetErrorName
 
-The ELF name of a function's n-th version is its name with the suffix _v<n> (none for the first), and
-a per-thread variant adds _ptds or _ptsz: this holds for every name of the CUDA 13.0 headers.
+The ELF name of a function's n-th version is its name with the suffix _v<n> (none for the first),
+and a per-thread variant adds _ptds or _ptsz: this holds for every name of the CUDA 13.0 headers.
 """
 import argparse
 import collections
@@ -42,7 +42,7 @@ BEFORE_INIT = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorStri
                "cuGetProcAddress", "cuGetProcAddress_v2", "cuGetExportTable"}
 # Polls: the model charges them itself, in the moment in which it decides the answer.
 POLLS = {"cuStreamQuery", "cuEventQuery"}
-# Memory opens the scenario's gates of these itself, because it knows the object that a call is about.
+# Memory opens the scenario's gates of these itself, because it knows the object of the call.
 GATED_BY_MEMORY = {
     "cuMemAlloc", "cuMemFree", "cuMemCreate", "cuMemRelease", "cuMemMap", "cuMemUnmap",
     "cuMemExportToShareableHandle", "cuMemImportFromShareableHandle", "cuMulticastCreate",
@@ -57,8 +57,8 @@ def fail(message):
 
 def parse_exports(text):
     """All exported functions, in the order of the header."""
-    found = re.findall(r"typedef CUresult\s*\(\s*(?:CUDAAPI)?\s*\*\s*PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\)"
-                       r"\((.*?)\);", text, re.S)
+    found = re.findall(r"typedef CUresult\s*\(\s*(?:CUDAAPI)?\s*\*\s*"
+                       r"PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\)\((.*?)\);", text, re.S)
     if len(found) != len(re.findall(r"\bPFN_cu\w+\)\(", text)):
         fail("a typedef of cudaTypedefs.h has an unexpected shape")
     rows = [(name, int(version), variant, " ".join(parameters.split()))
@@ -121,7 +121,8 @@ def write_exports(out, exports, modelled, structs, callbacks):
              "#include <cupti_driver_cbid.h>",
              "#include <generated_cuda_meta.h>", "",
              "using namespace symmcts::platform::abi;", "",
-             '#define SYMMCTS_EXPORT extern "C" __attribute__((visibility("default"))) CUresult', ""]
+             "#define SYMMCTS_EXPORT \\",
+             '  extern "C" __attribute__((visibility("default"))) CUresult', ""]
     for export in exports:
         names = parameter_names(export.parameters)
         cbid = f"CUPTI_DRIVER_TRACE_CBID_{export.elf}" if export.elf in callbacks else "0"

@@ -1,5 +1,5 @@
-/* A libcuda.so.1 without the platform's marker, for the tests of refusals: stands for a real driver.
- * A refusing program calls nothing of it. */
+/* A libcuda.so.1 without the platform's marker, for the tests of refusals: stands for a real
+ * driver. A refusing program calls nothing of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
