@@ -5,6 +5,7 @@
 
 #include "harness/cli/console.hpp"
 #include "harness/cli/toml_document.hpp"
+#include "harness/judge/exit_code.hpp"
 
 namespace symmcts::cli {
 namespace fs = std::filesystem;
@@ -29,6 +30,15 @@ Result<CertificationProfile> load_profile(const std::string& name, const Locatio
   const auto text = read_file(file.value());
   if (!text) return Error{text.error()};
   return parse_certification_profile(text.value(), file.value().string(), known_ids);
+}
+
+int give_up(const std::string& verb, bool json, const std::string& message) {
+  report::Report result;
+  result.verb = verb;
+  result.exit = judge::kExitError;
+  result.judgement.notes.push_back(message);
+  std::fputs(json ? report::to_json(result).c_str() : report::to_text(result).c_str(), stdout);
+  return fail(result.exit, message);
 }
 
 int print_result(const report::Report& result, const fs::path& out, bool json) {

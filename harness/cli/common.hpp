@@ -25,6 +25,11 @@ Result<std::map<std::string, std::filesystem::path>> find_scenarios(
 Result<CertificationProfile> load_profile(const std::string& name, const Locations& at,
                                           const std::vector<std::string>& known_ids);
 
+// The verdict of a verb that could not do its work for a reason of the infrastructure: a result
+// with no requirement and `message` as its note, on stdout; the line on stderr. Returns exit
+// code 3.
+int give_up(const std::string& verb, bool json, const std::string& message);
+
 // Writes result.json in the output folder and prints the result, as JSON or for people. Returns the
 // result's exit code.
 int print_result(const report::Report& result, const std::filesystem::path& out, bool json);

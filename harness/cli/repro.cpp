@@ -48,7 +48,7 @@ Result<Suite> suite_of(const Repro& repro, const Machine& machine, const Locatio
 int repro(const ReproOptions& options) {
   const launch::Variables host = launch::read_environment();
   const auto at = find_locations();
-  if (!at) return fail(judge::kExitError, at.error());
+  if (!at) return give_up("repro", options.json, at.error());
   const auto repro = load_repro(options.id, at.value());
   if (!repro) return fail(judge::kExitUsage, repro.error());
   const std::string platform =
@@ -71,7 +71,7 @@ int repro(const ReproOptions& options) {
                     (options.placement.one_visible_gpu ? " --one-visible-gpu" : ""));
   }
   const auto units = launch::list_units(request.value(), host);
-  if (!units) return fail(judge::kExitError, units.error());
+  if (!units) return give_up("repro", options.json, units.error());
   auto suite = suite_of(repro.value(), machine.value(), at.value(), units.value());
   if (!suite) return fail(judge::kExitUsage, suite.error());
   const fs::path out = fs::absolute(options.out);
@@ -89,7 +89,7 @@ int repro(const ReproOptions& options) {
   result.source = repro.value().source;
   Progress progress(2);
   std::vector<std::string> deviations;
-  bool error = false;
+  bool error = false, stopped = false;
   const auto run_half = [&](std::size_t index, const std::string& name, const Published& published,
                             report::Report& half) {
     progress.show(index, name + ": " + published.implementation);
@@ -102,7 +102,8 @@ int repro(const ReproOptions& options) {
     for (std::string& line : differences(name, published, repro.value().requirements, ended)) {
       deviations.push_back(std::move(line));
     }
-    error |= has_error(ended.judgement);
+    error |= has_error(ended.judgement) || ended.stopped;
+    stopped = ended.stopped;
     half.verb = "run";
     judge::ExitRule rule;
     rule.unknown_counts = true;
@@ -110,7 +111,13 @@ int repro(const ReproOptions& options) {
     half.judgement = std::move(ended.judgement);
   };
   run_half(0, "before", variant->before, result.before);
-  run_half(1, "after", variant->after, result.after);
+  if (!stopped) {
+    run_half(1, "after", variant->after, result.after);
+  } else {
+    result.after.verb = "run";
+    result.after.exit = judge::kExitError;
+    result.after.judgement.notes.push_back("not run: somebody interfered with the first half");
+  }
 
   result.exit = error                ? judge::kExitError
                 : deviations.empty() ? judge::kExitPass

@@ -15,14 +15,12 @@ namespace symmcts::cli {
 namespace fs = std::filesystem;
 namespace {
 
-Status check_implementation(const RunOptions& options, const launch::UnitRequest& request,
-                            const launch::Variables& host) {
-  const auto known = launch::list_implementations(request, host);
-  if (!known) return Error{known.error()};
+Status check_implementation(const RunOptions& options, bool software,
+                            const std::vector<launch::ImplementationName>& known) {
   std::string names;
-  for (const auto& implementation : known.value()) {
+  for (const auto& implementation : known) {
     if (implementation.name == options.implementation) {
-      if (request.software || implementation.caught_by.empty()) return {};
+      if (software || implementation.caught_by.empty()) return {};
       return Error{options.implementation +
                    " is a defect: on a real driver it could harm other users of the host"};
     }
@@ -64,7 +62,7 @@ std::vector<std::string> demanded(const CertificationProfile& profile,
 int run(const RunOptions& options) {
   const launch::Variables host = launch::read_environment();
   const auto at = find_locations();
-  if (!at) return fail(judge::kExitError, at.error());
+  if (!at) return give_up("run", options.json, at.error());
   const std::string platform =
       options.placement.platform.empty() ? kDefaultPlatform : options.placement.platform;
   const auto machine = find_machine(platform, at.value());
@@ -72,9 +70,11 @@ int run(const RunOptions& options) {
   auto request = make_request(machine.value(), options.placement, options.ranks, options.seed,
                               at.value(), host);
   if (!request) return fail(judge::kExitUsage, request.error());
-  if (const Status known = check_implementation(options, request.value(), host); !known) {
-    return fail(judge::kExitUsage, known.error());
-  }
+  const auto implementations = launch::list_implementations(request.value(), host);
+  if (!implementations) return give_up("run", options.json, implementations.error());
+  const Status known =
+      check_implementation(options, machine.value().software, implementations.value());
+  if (!known) return fail(judge::kExitUsage, known.error());
   const auto catalogue = load_catalogue(at.value());
   if (!catalogue) return fail(judge::kExitUsage, catalogue.error());
   const auto profile = profile_of(options, machine.value(), at.value(), catalogue.value());
@@ -83,9 +83,9 @@ int run(const RunOptions& options) {
   if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
 
   const auto units = launch::list_units(request.value(), host);
-  if (!units) return fail(judge::kExitError, units.error());
+  if (!units) return give_up("run", options.json, units.error());
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
-  if (!consistent) return fail(judge::kExitError, consistent.error());
+  if (!consistent) return give_up("run", options.json, consistent.error());
 
   Suite suite;
   suite.units = select_units(units.value(), options.filter);

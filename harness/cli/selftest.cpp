@@ -89,7 +89,7 @@ int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& o
 int selftest(const SelftestOptions& options) {
   const launch::Variables host = launch::read_environment();
   const auto at = find_locations();
-  if (!at) return fail(judge::kExitError, at.error());
+  if (!at) return give_up("selftest", options.json, at.error());
   const std::string platform =
       options.placement.platform.empty() ? kDefaultPlatform : options.placement.platform;
   if (platform == kSystem) {
@@ -108,11 +108,11 @@ int selftest(const SelftestOptions& options) {
   const auto scenarios = find_scenarios(profile.value(), machine.value(), at.value());
   if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
   const auto implementations = launch::list_implementations(request.value(), host);
-  if (!implementations) return fail(judge::kExitError, implementations.error());
+  if (!implementations) return give_up("selftest", options.json, implementations.error());
   const auto units = launch::list_units(request.value(), host);
-  if (!units) return fail(judge::kExitError, units.error());
+  if (!units) return give_up("selftest", options.json, units.error());
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
-  if (!consistent) return fail(judge::kExitError, consistent.error());
+  if (!consistent) return give_up("selftest", options.json, consistent.error());
   const fs::path out = fs::absolute(options.out);
   if (const Status ready = prepare_output(out); !ready) {
     return fail(judge::kExitUsage, ready.error());
@@ -143,8 +143,14 @@ int selftest(const SelftestOptions& options) {
     suite.request.out = out / folder;
     std::error_code ignored;
     fs::create_directories(suite.request.out, ignored);
-    assess(run_suite(suite, host), rule, trial);
+    const SuiteResult ended = run_suite(suite, host);
+    assess(ended, rule, trial);
+    if (ended.stopped) {
+      trial.exit = judge::kExitError;
+      trial.problem = "was interfered with: " + ended.units.back().text;
+    }
     trials.push_back(std::move(trial));
+    if (ended.stopped) break;
   }
   return report_trials(trials, options.json, out);
 }
