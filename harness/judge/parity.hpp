@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "harness/judge/context.hpp"
@@ -16,7 +17,10 @@ struct ParityKey {
   std::int64_t bytes = 0;
   bool host = false;       // a transfer from or to the host, else between devices
   bool multicast = false;  // the target is known to be a multicast mapping
-  auto operator<=>(const ParityKey&) const = default;
+  bool operator<(const ParityKey& other) const {
+    return std::tie(label, bytes, host, multicast) <
+           std::tie(other.label, other.bytes, other.host, other.multicast);
+  }
 };
 
 // How the ranks' sequences of copy kinds under one key compare.
