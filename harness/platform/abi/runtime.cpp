@@ -43,7 +43,7 @@ CUresult build(Runtime& runtime) {
       visible_devices(runtime.environment.visible_devices, machine.first_gpu, machine.gpu_count);
   if (runtime.visible.empty()) return CUDA_ERROR_NO_DEVICE;
   runtime.primary.resize(runtime.visible.size());
-  runtime.streams = Streams::make(*runtime.client, runtime.profile, runtime.visible);
+  runtime.streams = Streams::make(*runtime.client, runtime.profile);
   runtime.memory =
       Memory::make(*runtime.client, runtime.profile, *runtime.streams, runtime.visible);
   runtime.streams->attach(*runtime.memory, runtime.records);

@@ -9,16 +9,12 @@ constexpr StreamId kDefaultStream = 7;  // as a device's default stream is numbe
 
 }  // namespace
 
-std::unique_ptr<Streams> Streams::make(Client& client, const Profile& profile,
-                                       std::vector<int> visible) {
-  return std::make_unique<ProcessStreams>(client, profile, std::move(visible));
+std::unique_ptr<Streams> Streams::make(Client& client, const Profile& profile) {
+  return std::make_unique<ProcessStreams>(client, profile);
 }
 
-ProcessStreams::ProcessStreams(Client& client, const Profile& profile, std::vector<int> visible)
-    : client_(client),
-      profile_(profile),
-      visible_(std::move(visible)),
-      executor_(client, profile) {}
+ProcessStreams::ProcessStreams(Client& client, const Profile& profile)
+    : client_(client), profile_(profile), executor_(client, profile) {}
 
 void ProcessStreams::attach(Memory& memory, RecordSink& sink) {
   memory_ = &memory;

@@ -17,7 +17,7 @@ namespace symmcts::platform {
 // their completion into moved bytes, logged words and activity records.
 class ProcessStreams final : public Streams {
  public:
-  ProcessStreams(Client& client, const Profile& profile, std::vector<int> visible);
+  ProcessStreams(Client& client, const Profile& profile);
 
   Ns now() const override { return executor_.now(); }
   void advance_to(Ns at) override { executor_.advance_to(at); }
@@ -80,7 +80,6 @@ class ProcessStreams final : public Streams {
 
   Client& client_;
   const Profile& profile_;
-  const std::vector<int> visible_;
   Memory* memory_ = nullptr;
   RecordSink* sink_ = nullptr;
   std::atomic<Code> sticky_{Code::success};

@@ -74,7 +74,7 @@ std::string rank_body(int me, const std::string& socket, int fd, bool self_impor
   auto client = test::join(options);
   const auto profile = parse_profile(client->machine().profile_text, "profile");
   EXPECT_TRUE(profile);
-  auto streams = Streams::make(*client, profile.value(), {me, 1 - me});
+  auto streams = Streams::make(*client, profile.value());
   auto memory = Memory::make(*client, profile.value(), *streams, {me, 1 - me});
   Log log;
   streams->attach(*memory, log);

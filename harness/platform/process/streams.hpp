@@ -53,8 +53,8 @@ using EventId = std::uint64_t;
 // Thread safe.
 class Streams : public HostClock {
  public:
-  static std::unique_ptr<Streams> make(Client& client, const Profile& profile,
-                                       std::vector<int> visible);
+  // `client` and `profile` must outlive it.
+  static std::unique_ptr<Streams> make(Client& client, const Profile& profile);
   // Two-step construction: Memory needs the clock, Streams needs the memory.
   virtual void attach(Memory& memory, RecordSink& sink) = 0;
 
