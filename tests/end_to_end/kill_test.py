@@ -45,10 +45,13 @@ class Kill(Case):
         if after_more:
             wait_until(lambda: supervisor.poll() is not None, after_more)
         pids = set(descendants(supervisor.pid)) | {supervisor.pid}
-        if pid is None or pid not in alive([pid]):
+        try:
+            if pid is None or pid not in alive([pid]):
+                raise ProcessLookupError
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:  # it had ended by itself
             supervisor.communicate(timeout=300)
             return False
-        os.kill(pid, signal.SIGKILL)
         out, err = supervisor.communicate(timeout=300)
         self.check_clean(pids - {supervisor.pid}, name)
         if name == "symmcts":
