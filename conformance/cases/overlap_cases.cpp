@@ -1,5 +1,6 @@
 // All-gathers by copy engine beside pinned transfers of the same device. The judge reads from the
 // records whether they ran side by side.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,9 +15,11 @@ enum class Transfer { upload, download };
 
 constexpr std::size_t kDefaultBytes = std::size_t{4} << 20;
 
-// A transfer is twice a write: links to the host are no faster than those between devices, so each
-// write finds a transfer at work, from the first to the last (H200: 55 against 395 GB/s).
+// A transfer is twice a write, and at least this: links to the host are no faster than those
+// between devices (H200: 55 against 395 GB/s), and submitting an operation takes the host some 15
+// us, so each write finds a transfer at work, from the first to the last.
 constexpr std::size_t kTransferFactor = 2;
+constexpr std::size_t kTransferMinimum = std::size_t{8} << 20;
 
 struct Resources {
   Stream gathers, transfers;
@@ -87,13 +90,14 @@ void gather_beside(Bench& bench, Transfer direction, const char* label) {
     content.insert(content.end(), part.begin(), part.end());
   }
   Resources own;
-  if (!bench.need(own.make(content, kTransferFactor * bytes))) return;
+  const std::size_t transfer_bytes = std::max(kTransferFactor * bytes, kTransferMinimum);
+  if (!bench.need(own.make(content, transfer_bytes))) return;
 
   bench.marks().measure_begin(label);
   Outcome outcome;
   std::string failure;
   for (int operation = 0; operation < operations && failure.empty() && outcome.ok; ++operation) {
-    failure = own.transfer(direction, kTransferFactor * bytes);
+    failure = own.transfer(direction, transfer_bytes);
     const CUdeviceptr part = own.source.get() + bytes * static_cast<std::size_t>(operation);
     if (failure.empty()) outcome = block->all_gather(part, bytes, true, own.gathers.get());
   }
