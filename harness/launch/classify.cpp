@@ -160,13 +160,6 @@ void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& 
   }
   if (request.launcher == Launcher::mpirun) split_launcher_exit(directory, result);
   if (classify_exits(directory, result)) return;
-  if (seen.vanished >= 0) {
-    result.end = End::crash;
-    result.text = "rank " + std::to_string(seen.vanished) + " died" +
-                  in_phase(result, seen.vanished) + " and mpirun did not notice";
-    result.stop = true;
-    return;
-  }
   for (const RankState& state : result.ranks) {
     const std::string what = incomplete(state);
     if (what.empty()) continue;

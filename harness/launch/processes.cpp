@@ -9,17 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
+
+#include "harness/launch/proc_file.hpp"
 
 namespace symmcts::launch {
 namespace {
 
 bool read_process(pid_t pid, Process& out) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = read_proc("/proc/" + std::to_string(pid) + "/stat");
   // The name, in parentheses, may itself hold parentheses and blanks: fields count from the last
   // one (proc(5)).
   const auto name_end = text.rfind(')');

@@ -22,7 +22,8 @@ namespace symmcts::launch {
 class Reaper {
  public:
   // Forks the reaper, which creates `directory`. Makes the calling process a subreaper for good.
-  // `code` of the failure EEXIST means: choose another directory.
+  // Nothing is left of a reaper that did not start; a second try is for nobody to make, since it
+  // may have been killed.
   static Result<std::unique_ptr<Reaper>> start(const RunDirectory& directory,
                                                std::vector<Command> commands);
   // Ends what is left, as finish() does.

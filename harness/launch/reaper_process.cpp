@@ -14,10 +14,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "harness/launch/proc_file.hpp"
 #include "harness/launch/processes.hpp"
 #include "harness/launch/reaper_wire.hpp"
 
@@ -33,8 +32,7 @@ constexpr auto kKillTime = std::chrono::seconds(5);
 // /proc/self/stat tells (fields 48 and 49; zero without the right to see them).
 void take_title() {
   prctl(PR_SET_NAME, kTitle, 0, 0, 0);
-  std::ifstream file("/proc/self/stat");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = read_proc("/proc/self/stat");
   std::size_t at = text.rfind(')');
   unsigned long begin = 0, end = 0;
   for (int field = 2; at != std::string::npos && field < 48; ++field) at = text.find(' ', at + 1);

@@ -13,7 +13,6 @@
 #include "harness/launch/collector.hpp"
 #include "harness/launch/commands.hpp"
 #include "harness/launch/machine_log.hpp"
-#include "harness/launch/rank_presence.hpp"
 #include "harness/launch/reaper.hpp"
 #include "harness/launch/watchdog.hpp"
 #include "harness/permit/host_driver.hpp"
@@ -26,15 +25,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{20};     // how often files are looked at
 constexpr milliseconds kSettle{200};  // for exits that are on their way to be reported
 constexpr milliseconds kBrokerStart{20'000};
-constexpr int kDirectoryTries = 5;  // names that somebody else may have taken
 
 class UnitRun {
  public:
   UnitRun(const UnitRequest& request, const Variables& host)
-      : request_(request), directory_(RunDirectory::choose(scratch_base(host))) {
+      : request_(request), host_(host), directory_(RunDirectory::choose(scratch_base(host))) {
     result_.unit = request.unit;
     result_.ids = request.ids;
-    environment_of_ = &host;
   }
 
   UnitResult run() {
@@ -66,22 +63,15 @@ class UnitRun {
 
   bool prepare() {
     const std::string real = find_real_driver_on_host().value_or("");
-    std::string error;
-    for (int i = 0; i < kDirectoryTries && !reaper_; ++i) {
-      if (i > 0) directory_ = RunDirectory::choose(scratch_base(*environment_of_));
-      environment_ = child_environment(*environment_of_, request_, directory_, real);
-      commands_ = unit_commands(request_, directory_, environment_.common);
-      auto started = Reaper::start(directory_, commands_.all);
-      if (started) {
-        reaper_ = std::move(started.value());
-      } else {
-        error = started.error();
-      }
-    }
-    if (!reaper_) {
-      fail_if(Error{error});
+    environment_ = child_environment(host_, request_, directory_, real);
+    commands_ = unit_commands(request_, directory_, environment_.common);
+    auto started = Reaper::start(directory_, commands_.all);
+    if (!started) {
+      result_.stop = true;  // whatever ended it would end the next one
+      fail_if(Error{started.error()});
       return false;
     }
+    reaper_ = std::move(started.value());
     for (const Command& command : commands_.all) {
       Program program;
       program.name = command.name;
@@ -123,8 +113,6 @@ class UnitRun {
     while (Clock::now() < deadline && !reaper_->lost()) pump(kTick);
   }
 
-  const Program& launched(std::size_t i) const { return result_.programs[commands_.launched[i]]; }
-
   bool broker_ended() const {
     return commands_.broker && result_.programs[*commands_.broker].ended;
   }
@@ -135,7 +123,7 @@ class UnitRun {
   }
 
   bool something_failed() const {
-    if (!seen_.problem.empty() || seen_.vanished >= 0 || broker_ended()) return true;
+    if (!seen_.problem.empty() || broker_ended()) return true;
     return std::any_of(commands_.launched.begin(), commands_.launched.end(), [&](std::size_t i) {
       return result_.programs[i].ended && !result_.programs[i].exit.clean();
     });
@@ -165,16 +153,12 @@ class UnitRun {
     std::vector<std::filesystem::path> files{directory_.report()};
     for (const Seat& seat : request_.seats) files.push_back(raw_evidence(directory_, seat.rank));
     Watchdog watchdog(request_.patience, files, Clock::now());
-    RankPresence presence(request_, directory_);
     std::optional<Clock::time_point> give_up;
     while (!all_ended()) {
       pump(kTick);
       if (reaper_->lost()) return;
       const auto now = Clock::now();
       if (std::exchange(moved_, false)) watchdog.touch(now);
-      if (request_.launcher == Launcher::mpirun && seen_.vanished < 0) {
-        seen_.vanished = presence.look(launched(0).pid, now).value_or(-1);
-      }
       if (something_failed()) {
         if (broker_ended()) seen_.broker_died = true;
         if (!give_up) give_up = now + request_.patience.survivors;
@@ -249,7 +233,7 @@ class UnitRun {
   }
 
   const UnitRequest& request_;
-  const Variables* environment_of_ = nullptr;
+  const Variables& host_;
   RunDirectory directory_;
   ChildEnvironment environment_;
   UnitCommands commands_;

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "harness/launch/proc_file.hpp"
 #include "harness/launch/processes.hpp"
 #include "harness/launch/tests/scratch.hpp"
 #include "harness/launch/unit.hpp"
@@ -26,14 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr auto kGone = std::chrono::seconds(10);  // what the project promises
 
-std::string slurp(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 struct Found {
   pid_t pid;
-  std::string comm, cmdline;
+  std::string comm;
 };
 
 // Living processes whose environment or command line names `token`, in /proc of the whole host: not
@@ -41,12 +36,14 @@ struct Found {
 std::vector<Found> processes_with(const std::string& token) {
   std::vector<Found> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
-    char* end = nullptr;
-    const pid_t pid = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), &end, 10));
-    if (pid <= 0 || *end != '\0' || pid == getpid()) continue;
-    const std::string cmdline = slurp(entry.path() / "cmdline");
-    if ((slurp(entry.path() / "environ") + cmdline).find(token) == std::string::npos) continue;
-    found.push_back({pid, slurp(entry.path() / "comm"), cmdline});
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const pid_t pid = static_cast<pid_t>(std::stol(name));
+    if (pid == getpid()) continue;
+    const std::string cmdline = read_proc(entry.path() / "cmdline");
+    const std::string environ = read_proc(entry.path() / "environ");
+    if ((environ + cmdline).find(token) == std::string::npos) continue;
+    found.push_back({pid, read_proc(entry.path() / "comm")});
   }
   return found;
 }
@@ -76,21 +73,24 @@ class Supervisor {
 
   pid_t reaper() const {
     for (const Process& process : living_descendants(pid_)) {
-      if (slurp("/proc/" + std::to_string(process.pid) + "/comm") == "symmcts-reaper\n") {
+      if (read_proc("/proc/" + std::to_string(process.pid) + "/comm") == "symmcts-reaper\n") {
         return process.pid;
       }
     }
     return -1;
   }
 
-  // One of the unit's programs, by what is on its command line.
-  pid_t program(const std::string& word, int skip = 0) const {
-    for (const Found& found : processes_with(token())) {
-      // The name of the program alone: a launcher's command line holds its ranks' too.
-      const bool match = word == "mpirun" ? found.cmdline.rfind("mpirun", 0) == 0
-                                          : found.cmdline.rfind(STAND_IN, 0) == 0 &&
-                                                found.cmdline.find(word) != std::string::npos;
-      if (match && skip-- == 0) return found.pid;
+  // A program that the reaper or mpirun started, by its name and by what its environment or command
+  // line holds. What the ranks themselves have forked looks alike but has another parent.
+  pid_t program(const std::string& name, const std::string& word) const {
+    for (const Process& process : living_descendants(pid_)) {
+      const std::string folder = "/proc/" + std::to_string(process.pid);
+      const std::string parent = read_proc("/proc/" + std::to_string(process.parent) + "/comm");
+      const std::string cmdline = read_proc(folder + "/cmdline");
+      if ((parent == "symmcts-reaper\n" || parent == "mpirun\n") && cmdline.rfind(name, 0) == 0 &&
+          (cmdline + read_proc(folder + "/environ")).find(word) != std::string::npos) {
+        return process.pid;
+      }
     }
     return -1;
   }
@@ -163,7 +163,7 @@ TEST_P(Kill, Reaper) {
 TEST_P(Kill, Broker) {
   for (const int delay : {0, 30, 300}) {
     Supervisor supervisor(GetParam());
-    const pid_t broker = wait_for([&] { return supervisor.program("--socket"); });
+    const pid_t broker = wait_for([&] { return supervisor.program(STAND_IN, "--socket"); });
     ASSERT_GT(broker, 0);
     std::this_thread::sleep_for(milliseconds(delay));
     ASSERT_EQ(kill(broker, SIGKILL), 0);
@@ -174,10 +174,10 @@ TEST_P(Kill, Broker) {
 }
 
 TEST_P(Kill, AnyRank) {
-  for (const int which : {0, 1}) {
+  for (const char* which : {"rank-000000.jsonl", "rank-000001.jsonl"}) {
     for (const int delay : {0, 20, 300}) {
       Supervisor supervisor(GetParam());
-      const pid_t rank = wait_for([&] { return supervisor.program("--unit", which); });
+      const pid_t rank = wait_for([&] { return supervisor.program(STAND_IN, which); });
       ASSERT_GT(rank, 0);
       std::this_thread::sleep_for(milliseconds(delay));
       ASSERT_EQ(kill(rank, SIGKILL), 0);
@@ -191,7 +191,7 @@ TEST_P(Kill, AnyRank) {
 TEST(KillMpirun, LeavesNothing) {
   for (const int delay : {0, 20, 100, 600}) {
     Supervisor supervisor(Launcher::mpirun);
-    const pid_t mpirun = wait_for([&] { return supervisor.program("mpirun"); });
+    const pid_t mpirun = wait_for([&] { return supervisor.program("mpirun", "--tag-output"); });
     ASSERT_GT(mpirun, 0);
     std::this_thread::sleep_for(milliseconds(delay));
     ASSERT_EQ(kill(mpirun, SIGKILL), 0);
