@@ -61,8 +61,9 @@ std::string in_phase(const UnitResult& result, int rank) {
   return {};
 }
 
-// mpirun reports the first rank that a signal ended as "process rank N ...", and the exit code or
-// 128 + signal of that rank as its own. Turns that into what fork would have seen.
+// mpirun names the first rank that ended badly, as "process rank N" or as "Process name:
+// [[J,K],N]", and gives the exit code or 128 + signal of that rank as its own. Turns that into what
+// fork would have seen.
 void split_launcher_exit(const RunDirectory& directory, UnitResult& result) {
   Program launcher = result.programs.back();
   if (launcher.rank >= 0 || !launcher.ended || !launcher.exit.known || launcher.exit.signaled ||
@@ -72,8 +73,12 @@ void split_launcher_exit(const RunDirectory& directory, UnitResult& result) {
   int culprit = -1;
   std::ifstream in(stderr_of(launcher, directory));
   for (std::string line; culprit < 0 && std::getline(in, line);) {
-    const auto at = line.find("process rank ");
+    auto at = line.find("process rank ");
     if (at != std::string::npos) std::sscanf(line.c_str() + at, "process rank %d", &culprit);
+    at = line.find("Process name: [[");
+    if (at != std::string::npos) {
+      std::sscanf(line.c_str() + at, "Process name: [[%*d,%*d],%d]", &culprit);
+    }
   }
   for (const RankState& state : result.ranks) {
     if (culprit < 0 && state.header && !state.footer) culprit = state.rank;
@@ -160,6 +165,13 @@ void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& 
   }
   if (request.launcher == Launcher::mpirun) split_launcher_exit(directory, result);
   if (classify_exits(directory, result)) return;
+  if (seen.vanished >= 0) {
+    result.end = End::crash;
+    result.text = "rank " + std::to_string(seen.vanished) + " died" +
+                  in_phase(result, seen.vanished) + " and mpirun did not notice";
+    result.stop = true;
+    return;
+  }
   for (const RankState& state : result.ranks) {
     const std::string what = incomplete(state);
     if (what.empty()) continue;

@@ -13,6 +13,7 @@ struct Seen {
   bool reaper_lost = false;
   bool broker_died = false;  // before the ranks had ended
   std::string problem;       // infrastructure: a program that did not start, a flood of output
+  int vanished = -1;         // a rank that died unnoticed by its launcher
   std::string hang;          // why the unit hangs, with each rank's phase; empty: it does not
 };
 

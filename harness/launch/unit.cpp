@@ -13,6 +13,7 @@
 #include "harness/launch/collector.hpp"
 #include "harness/launch/commands.hpp"
 #include "harness/launch/machine_log.hpp"
+#include "harness/launch/rank_presence.hpp"
 #include "harness/launch/reaper.hpp"
 #include "harness/launch/watchdog.hpp"
 #include "harness/permit/host_driver.hpp"
@@ -22,8 +23,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTick{20};     // how often files are looked at
-constexpr milliseconds kSettle{200};  // for exits that are on their way to be reported
+constexpr milliseconds kTick{20};               // how often files are looked at
+constexpr milliseconds kSettle{200};            // for exits that are on their way to be reported
+constexpr milliseconds kLauncherNotices{5000};  // what mpirun gets to end a job by itself
 constexpr milliseconds kBrokerStart{20'000};
 
 class UnitRun {
@@ -113,6 +115,8 @@ class UnitRun {
     while (Clock::now() < deadline && !reaper_->lost()) pump(kTick);
   }
 
+  const Program& launched(std::size_t i) const { return result_.programs[commands_.launched[i]]; }
+
   bool broker_ended() const {
     return commands_.broker && result_.programs[*commands_.broker].ended;
   }
@@ -123,7 +127,7 @@ class UnitRun {
   }
 
   bool something_failed() const {
-    if (!seen_.problem.empty() || broker_ended()) return true;
+    if (!seen_.problem.empty() || seen_.vanished >= 0 || broker_ended()) return true;
     return std::any_of(commands_.launched.begin(), commands_.launched.end(), [&](std::size_t i) {
       return result_.programs[i].ended && !result_.programs[i].exit.clean();
     });
@@ -153,15 +157,21 @@ class UnitRun {
     std::vector<std::filesystem::path> files{directory_.report()};
     for (const Seat& seat : request_.seats) files.push_back(raw_evidence(directory_, seat.rank));
     Watchdog watchdog(request_.patience, files, Clock::now());
+    RankPresence presence(request_, directory_);
     std::optional<Clock::time_point> give_up;
     while (!all_ended()) {
       pump(kTick);
       if (reaper_->lost()) return;
       const auto now = Clock::now();
       if (std::exchange(moved_, false)) watchdog.touch(now);
+      if (request_.launcher == Launcher::mpirun && seen_.vanished < 0) {
+        seen_.vanished = presence.look(launched(0).pid, now).value_or(-1);
+      }
       if (something_failed()) {
         if (broker_ended()) seen_.broker_died = true;
-        if (!give_up) give_up = now + request_.patience.survivors;
+        if (!give_up) {
+          give_up = now + (seen_.vanished >= 0 ? kLauncherNotices : request_.patience.survivors);
+        }
         if (now >= *give_up) return end_politely();
         continue;
       }
