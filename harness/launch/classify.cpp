@@ -10,8 +10,9 @@
 namespace symmcts::launch {
 namespace {
 
-constexpr int kRankRefused = 3;    // exit code of symmcts-rank for an infrastructure error
-constexpr int kShellSignal = 128;  // launchers report signal N as 128 + N
+constexpr char kLauncher[] = "mpirun";  // as commands.cpp names it
+constexpr int kRankRefused = 3;         // exit code of symmcts-rank for an infrastructure error
+constexpr int kShellSignal = 128;       // launchers report signal N as 128 + N
 
 // What mpirun --tag-output puts before a line of a rank's stderr, as in "[1,0]<stderr>:".
 constexpr char kRankTag[] = "<stderr>:";
@@ -49,7 +50,7 @@ std::filesystem::path stderr_of(const Program& program, const RunDirectory& dire
 std::string with_last_line(std::string text, const Program& program,
                            const RunDirectory& directory) {
   const auto file = stderr_of(program, directory);
-  std::string line = last_line(file, directory, program.name == "mpirun");
+  std::string line = last_line(file, directory, program.name == kLauncher);
   if (line.empty()) line = last_line(file, directory, false);
   return line.empty() ? text : text + ": " + line;
 }
@@ -64,10 +65,10 @@ std::string in_phase(const UnitResult& result, int rank) {
 // mpirun names the first rank that ended badly, as "process rank N" or as "Process name:
 // [[J,K],N]", and gives the exit code or 128 + signal of that rank as its own. Turns that into what
 // fork would have seen.
-void split_launcher_exit(const RunDirectory& directory, UnitResult& result) {
+void split_launcher_exit(const RunDirectory& directory, int vanished, UnitResult& result) {
   Program launcher = result.programs.back();
-  if (launcher.rank >= 0 || !launcher.ended || !launcher.exit.known || launcher.exit.signaled ||
-      launcher.exit.value == 0) {
+  if (launcher.name != kLauncher || !launcher.ended || !launcher.exit.known ||
+      launcher.exit.signaled || launcher.exit.value == 0) {
     return;
   }
   int culprit = -1;
@@ -83,8 +84,11 @@ void split_launcher_exit(const RunDirectory& directory, UnitResult& result) {
   for (const RankState& state : result.ranks) {
     if (culprit < 0 && state.header && !state.footer) culprit = state.rank;
   }
-  if (culprit < 0) return;
+  if (culprit < 0) culprit = vanished;
+  // A code without a name is the launcher's own, a signal without a name some rank's.
+  if (culprit < 0 && launcher.exit.value <= kShellSignal) return;
   Program rank{"rank " + std::to_string(culprit), culprit, -1, true, launcher.exit};
+  if (culprit < 0) rank.name = "a rank";
   if (rank.exit.value > kShellSignal) {
     rank.exit.signaled = true;
     rank.exit.value -= kShellSignal;
@@ -112,7 +116,7 @@ bool classify_exits(const RunDirectory& directory, UnitResult& result) {
       w = program.exit.value == kRankRefused || !started(result, program) ? 2 : 3;
     }
     // What is known of a rank says more than its launcher's exit.
-    if (w > weight || (w > 0 && w >= weight && worst->rank < 0)) {
+    if (w > weight || (w > 0 && w >= weight && worst->name == kLauncher)) {
       weight = w;
       worst = &program;
     }
@@ -120,7 +124,7 @@ bool classify_exits(const RunDirectory& directory, UnitResult& result) {
   if (worst == nullptr) return false;
   result.text = worst->name + " " + describe(worst->exit) + in_phase(result, worst->rank);
   result.stop = worst->exit.signaled && worst->exit.value == SIGKILL;
-  const bool launcher_killed = worst->rank < 0 && worst->exit.signaled;
+  const bool launcher_killed = worst->name == kLauncher && worst->exit.signaled;
   result.end = weight == 2 || launcher_killed ? End::error : End::crash;
   if (!worst->exit.signaled) {
     const Program& speaker = worst->pid < 0 ? result.programs[result.programs.size() - 2] : *worst;
@@ -163,7 +167,7 @@ void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& 
     result.text = seen.hang;
     return;
   }
-  if (request.launcher == Launcher::mpirun) split_launcher_exit(directory, result);
+  if (request.launcher == Launcher::mpirun) split_launcher_exit(directory, seen.vanished, result);
   if (classify_exits(directory, result)) return;
   if (seen.vanished >= 0) {
     result.end = End::crash;

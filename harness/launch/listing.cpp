@@ -56,7 +56,8 @@ Result<std::string> ask(const UnitRequest& request, const Variables& host,
     return Error{command.argv[0] + " " + option + " failed" +
                  (lines.empty() ? "" : ": " + lines.back())};
   }
-  return Error{command.argv[0] + " " + option + " did not end"};
+  return Error{command.argv[0] + " " + option +
+               (reaper.value()->lost() ? ": the reaper was killed" : " did not end")};
 }
 
 }  // namespace
