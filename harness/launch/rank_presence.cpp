@@ -11,10 +11,10 @@
 namespace symmcts::launch {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{200};
+constexpr std::chrono::milliseconds kInterval{100};
 // How long after the first rank another may come: ranks start together, but on two cores.
-constexpr std::chrono::milliseconds kLate{4000};
-constexpr std::chrono::milliseconds kLatePerRank{100};
+constexpr std::chrono::milliseconds kLate{2500};
+constexpr std::chrono::milliseconds kLatePerRank{50};
 
 // The evidence file that the environment of a process names, or nothing.
 std::string evidence_of(pid_t pid) {
@@ -36,7 +36,7 @@ RankPresence::RankPresence(const UnitRequest& request, const RunDirectory& direc
 }
 
 std::optional<int> RankPresence::look(pid_t launcher, Clock::time_point now) {
-  if (now < next_look_) return std::nullopt;
+  if (now < next_look_) return missing_;
   next_look_ = now + kInterval;
   std::set<std::string> present;
   for (const Process& process : living_descendants(launcher)) {
@@ -47,13 +47,16 @@ std::optional<int> RankPresence::look(pid_t launcher, Clock::time_point now) {
     rank.seen = true;
     if (!first_) first_ = now;
   }
+  missing_.reset();
   const auto late = kLate + kLatePerRank * ranks_.size();
   for (const Rank& rank : ranks_) {
     if (present.count(rank.file) != 0) continue;
     if (!rank.seen && (!first_ || now < *first_ + late)) continue;
-    if (!read_rank_state(rank.file, rank.rank, unit_).footer) return rank.rank;
+    if (read_rank_state(rank.file, rank.rank, unit_).footer) continue;
+    missing_ = rank.rank;
+    break;
   }
-  return std::nullopt;
+  return missing_;
 }
 
 }  // namespace symmcts::launch

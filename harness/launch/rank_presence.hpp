@@ -19,7 +19,7 @@ class RankPresence {
 
   // Looks at the children of `launcher`, at most some times a second. Returns a rank that was there
   // and is gone, or that has not come though another one came long ago, and that has not ended its
-  // evidence.
+  // evidence; nothing again if it comes after all.
   std::optional<int> look(pid_t launcher, Clock::time_point now);
 
  private:
@@ -32,6 +32,7 @@ class RankPresence {
   std::vector<Rank> ranks_;
   std::optional<Clock::time_point> first_;  // when the first rank was seen
   Clock::time_point next_look_{};
+  std::optional<int> missing_;  // the last answer
 };
 
 }  // namespace symmcts::launch

@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{20};               // how often files are looked at
 constexpr milliseconds kSettle{200};            // for exits that are on their way to be reported
-constexpr milliseconds kLauncherNotices{5000};  // what mpirun gets to end a job by itself
+constexpr milliseconds kLauncherNotices{3000};  // what mpirun gets to end a job by itself
 constexpr milliseconds kBrokerStart{20'000};
 
 class UnitRun {
@@ -164,7 +164,7 @@ class UnitRun {
       if (reaper_->lost()) return;
       const auto now = Clock::now();
       if (std::exchange(moved_, false)) watchdog.touch(now);
-      if (request_.launcher == Launcher::mpirun && seen_.vanished < 0) {
+      if (request_.launcher == Launcher::mpirun) {
         seen_.vanished = presence.look(launched(0).pid, now).value_or(-1);
       }
       if (something_failed()) {
@@ -175,6 +175,7 @@ class UnitRun {
         if (now >= *give_up) return end_politely();
         continue;
       }
+      give_up.reset();
       if (flooded()) return end_politely();
       if (const std::string report = broker_report(); !report.empty()) {
         // A dead rank can be what the others wait for: then it is a crash, not a hang.

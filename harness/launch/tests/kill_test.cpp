@@ -82,7 +82,8 @@ class Supervisor {
   }
 
   // A program that the reaper or mpirun started, by its name and by what its environment or command
-  // line holds. What the ranks themselves have forked looks alike but has another parent.
+  // line holds. A daemon that a rank has left is below the reaper
+  // too, but has another name.
   pid_t program(const std::string& name, const std::string& word) const {
     for (const Process& process : living_descendants(pid_)) {
       const std::string folder = "/proc/" + std::to_string(process.pid);

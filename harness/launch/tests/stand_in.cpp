@@ -69,7 +69,9 @@ void leave_a_daemon() {
   if (fork() != 0) _exit(0);
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
-  wait_forever();
+  // With a command line of its own, so that nobody takes it for the rank.
+  execl("/proc/self/exe", "daemon", static_cast<char*>(nullptr));
+  _exit(1);
 }
 
 int misbehave(const std::string& unit, int rank) {
@@ -121,6 +123,7 @@ int misbehave(const std::string& unit, int rank) {
 int main(int argc, char** argv) {
   const std::string socket_path = option(argc, argv, "--socket");
   if (!socket_path.empty()) return serve(socket_path);
+  if (argc == 1) wait_forever();  // as the daemon of a rank
   const std::string rank = variable("SYMMCTS_RANK").empty() ? variable("OMPI_COMM_WORLD_RANK")
                                                             : variable("SYMMCTS_RANK");
   return misbehave(option(argc, argv, "--unit"), std::atoi(rank.c_str()));
