@@ -22,7 +22,7 @@ Context::Context(const evidence::EvidenceSet& evidence, const JudgeOptions& judg
   for (std::size_t i = 0; i < set.ranks.size(); ++i) {
     operations.push_back(judge::operations(set.ranks[i], objects[i]));
   }
-  const auto ready = read_readiness(set, operations);
+  const auto ready = read_readiness(set, operations, options);
   for (std::size_t i = 0; i < set.ranks.size(); ++i) {
     pairs.push_back(relate(set.ranks[i], operations[i], ready[i], options));
   }

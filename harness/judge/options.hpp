@@ -15,6 +15,10 @@ struct JudgeOptions {
   // between DtoD copies.
   std::int64_t gap = 10'000;
   std::int64_t gap_dtod = 50'000;
+  // How long a stream may take to write a memory word until a waiting stream has seen it; no record
+  // shows it. Measured on H200 (hardware/stream-memory-ops): a barrier of two ranks, which is one
+  // write and one wait, takes 4.4 us, as one batch 5.7 us.
+  std::int64_t word_write = 5'700;
   // The command that shows a verdict again; copied into each.
   std::string again;
 };

@@ -89,8 +89,9 @@ std::vector<std::optional<Ready>> from_profile(const evidence::RankEvidence& ran
 }  // namespace
 
 std::vector<std::vector<std::optional<Ready>>> read_readiness(
-    const evidence::EvidenceSet& set, const std::vector<std::vector<Operation>>& operations) {
-  StreamGraph graph(set);
+    const evidence::EvidenceSet& set, const std::vector<std::vector<Operation>>& operations,
+    const JudgeOptions& options) {
+  StreamGraph graph(set, options.word_write);
   std::vector<std::vector<std::optional<Ready>>> all;
   for (std::size_t i = 0; i < set.ranks.size(); ++i) {
     if (!set.ranks[i].shows.stream_waits) {

@@ -15,6 +15,7 @@ namespace symmcts::judge {
 // a graph, a host function, a word that no recorded write explains. `operations` is in the order of
 // set.ranks.
 std::vector<std::vector<std::optional<Ready>>> read_readiness(
-    const evidence::EvidenceSet& set, const std::vector<std::vector<Operation>>& operations);
+    const evidence::EvidenceSet& set, const std::vector<std::vector<Operation>>& operations,
+    const JudgeOptions& options);
 
 }  // namespace symmcts::judge

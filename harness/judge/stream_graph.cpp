@@ -32,7 +32,8 @@ bool is_opaque(std::string_view name) {
 
 }  // namespace
 
-StreamGraph::StreamGraph(const evidence::EvidenceSet& set) {
+StreamGraph::StreamGraph(const evidence::EvidenceSet& set, Ns word_write)
+    : word_write_(word_write) {
   by_corr_.resize(set.ranks.size());
   complete_ = set.world <= static_cast<int>(set.ranks.size()) &&
               std::all_of(set.ranks.begin(), set.ranks.end(),
@@ -212,6 +213,9 @@ std::optional<Ready> StreamGraph::done(std::size_t index) {
     }
   } else if (kind != Kind::opaque) {
     time = before(nodes_[index]);
+    if (time) {  // no record shows when a write was made, so each may have taken its time
+      time->at += word_write_ * static_cast<Ns>(nodes_[index].writes.size());
+    }
     for (std::size_t i = 0; time && i < nodes_[index].waits.size(); ++i) {
       time = later(*time, satisfied(index, nodes_[index].waits[i]));
     }

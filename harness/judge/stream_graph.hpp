@@ -17,7 +17,8 @@ namespace symmcts::judge {
 // their stream.
 class StreamGraph {
  public:
-  explicit StreamGraph(const evidence::EvidenceSet& set);
+  // `word_write`: how long a write of a memory word may take until a waiting stream has seen it.
+  StreamGraph(const evidence::EvidenceSet& set, evidence::Ns word_write);
 
   // The latest time at which the operation that `corr` submitted on rank number `rank` could have
   // started, its own submission included; nothing where the evidence cannot bound it.
@@ -52,6 +53,7 @@ class StreamGraph {
   std::optional<Ready> satisfied(std::size_t node, const Word& word);
   std::optional<Ready> before(const Node& node);
 
+  evidence::Ns word_write_ = 0;
   bool complete_ = false;  // every rank of the job shows its waits and writes
   std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::int64_t, std::size_t>> by_corr_;   // a rank
