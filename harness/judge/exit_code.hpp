@@ -25,7 +25,7 @@ struct ExitRule {
 };
 
 // The first that applies: any error 3, any fail 1, a must-run or required id that is skipped,
-// unknown (as the rule says) or absent, or a hang or crash that no requirement covers 4, nothing
+// unknown (as the rule says) or absent, or an uncovered hang, crash or failed step 4, nothing
 // judged at all (no pass, no fail, no waiver) 5, else 0.
 int exit_code(const Judgement& judgement, const ExitRule& rule = {});
 

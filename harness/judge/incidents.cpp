@@ -153,8 +153,25 @@ std::vector<std::string> read_crashes(const evidence::EvidenceSet& set) {
   return crashes;
 }
 
+std::vector<std::string> read_failed_steps(const evidence::EvidenceSet& set) {
+  std::vector<std::string> steps;
+  for (const RankEvidence& rank : set.ranks) {
+    for (const evidence::Mark& mark : rank.marks) {
+      if (mark.what != "outcome" || mark.ok) {
+        continue;
+      }
+      std::string text = "rank " + std::to_string(rank.rank()) + " in " +
+                         (mark.call.empty() ? "a call" : mark.call) + " with code " +
+                         std::to_string(mark.code);
+      text += " (phase " + (mark.phase.empty() ? "unknown" : mark.phase) + ")";
+      steps.push_back(text + (mark.text.empty() ? "" : ": " + mark.text));
+    }
+  }
+  return steps;
+}
+
 bool covers_hangs(const std::string& id) {
-  return id == "SM-LIFE-1" || id == "SM-SIG-4" || id.rfind("SM-AGRE-", 0) == 0;
+  return id == "SM-SIG-4" || id.rfind("SM-AGRE-", 0) == 0;
 }
 
 std::vector<std::string> read_errors(const evidence::EvidenceSet& set) {

@@ -26,7 +26,12 @@ std::vector<Hanging> read_hangs(const evidence::EvidenceSet& set);
 // not hang: "rank 1 was ended by signal 9 (phase bind)".
 std::vector<std::string> read_crashes(const evidence::EvidenceSet& set);
 
-// Ids for which a hang or a crash is a fail (design section 5).
+// One line for each step of the implementation that failed (`outcome` marks): "rank 1 in
+// cuMemRelease with code 700 (phase teardown): text".
+std::vector<std::string> read_failed_steps(const evidence::EvidenceSet& set);
+
+// Ids for which any hang or crash in a case about them is a fail (design section 5). SM-LIFE-1 is
+// not one: it needs the cause shown (lifetime_explains_hang).
 bool covers_hangs(const std::string& id);
 
 // The unit's harness errors (`unit` lines with end "error"), one line each.

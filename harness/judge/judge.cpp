@@ -53,9 +53,16 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
   for (const std::string& crash : read_crashes(context.set)) {
     incidents.push_back("crash: " + crash);
   }
-  bool covered = false;
+  bool covered = hung && lifetime_explains_hang(context);
   for (Verdict& verdict : judgement.verdicts) {
-    if (!covers_hangs(verdict.id) || incidents.empty()) {
+    if (incidents.empty()) {
+      break;
+    }
+    if (verdict.id == "SM-LIFE-1" && verdict.status == VerdictStatus::pass) {
+      verdict = unknown_verdict(verdict.id);  // the lives that it saw were cut short
+      verdict.reason = join(incidents, "; ");
+    }
+    if (!covers_hangs(verdict.id)) {
       continue;
     }
     const bool explained = hung && verdict.status == VerdictStatus::fail;
@@ -81,6 +88,22 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
       verdict.status = VerdictStatus::error;
       verdict.reason = join(errors, "; ");
     }
+  }
+}
+
+// Steps of the implementation that failed, unless a reported requirement that speaks of failures
+// failed as well. A fail of another (a copy kind, say) does not explain them.
+void add_failed_steps(const Context& context, Judgement& judgement) {
+  const bool explained =
+      std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(), [](const Verdict& verdict) {
+        return verdict.status == VerdictStatus::fail &&
+               (verdict.id == "SM-LIFE-1" || covers_hangs(verdict.id));
+      });
+  if (explained) {
+    return;
+  }
+  for (const std::string& step : read_failed_steps(context.set)) {
+    judgement.uncovered.push_back("failed step: " + step);
   }
 }
 
@@ -175,6 +198,7 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     std::erase_if(judgement.verdicts,
                   [&](const Verdict& verdict) { return !contains(options.ids, verdict.id); });
   }
+  add_failed_steps(context, judgement);
   std::sort(judgement.verdicts.begin(), judgement.verdicts.end(),
             [](const Verdict& a, const Verdict& b) { return a.id < b.id; });
   judgement.observations = observe(context);

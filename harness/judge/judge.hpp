@@ -26,7 +26,7 @@ struct Judgement {
   std::vector<Verdict> verdicts;          // sorted by id, one an id
   std::vector<Observation> observations;  // reported, not judged
   std::vector<RankSummary> ranks;         // sorted by rank
-  std::vector<std::string> uncovered;     // hangs and crashes that no requirement covers: exit 4
+  std::vector<std::string> uncovered;     // incidents that no requirement covers: exit 4
   std::vector<std::string> notes;         // damage, missing ranks, clocks
 };
 

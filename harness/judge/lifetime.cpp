@@ -106,6 +106,19 @@ std::vector<int> without_import(const Context& context, const ObjectLife& life) 
   return without;
 }
 
+bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+// An empty object shows when its users wait for the others' devices, or map it.
+bool in_bind_or_map(const evidence::HungRank& rank) {
+  return rank.phase == "bind" || rank.phase == "map" ||
+         starts_with(rank.where, "cuMulticastBind") || rank.where == "cuMemMap";
+}
+
+bool explained(const Hanging& hang, bool late) {
+  return hang.empty_object ||
+         (late && std::any_of(hang.ranks.begin(), hang.ranks.end(), in_bind_or_map));
+}
+
 void fail_for_hang(const Hanging& hang, const std::string& cause, Verdict& verdict) {
   verdict.status = VerdictStatus::fail;
   verdict.reason = "hang: " + cause + hang.text();
@@ -119,6 +132,15 @@ void fail_for_hang(const Hanging& hang, const std::string& cause, Verdict& verdi
 }
 
 }  // namespace
+
+bool lifetime_explains_hang(const Context& context) {
+  const std::vector<ObjectLife> lives = read_lives(context);
+  const bool late = std::any_of(lives.begin(), lives.end(),
+                                [](const ObjectLife& life) { return !life.late.empty(); });
+  const std::vector<Hanging> hangs = read_hangs(context.set);
+  return std::any_of(hangs.begin(), hangs.end(),
+                     [late](const Hanging& hang) { return explained(hang, late); });
+}
 
 std::vector<Verdict> judge_lifetime(const Context& context) {
   Verdict verdict = unknown_verdict("SM-LIFE-1");
@@ -141,6 +163,9 @@ std::vector<Verdict> judge_lifetime(const Context& context) {
     } else if (!without.empty() && life.late.empty()) {
       unclear.push_back("no import of the object of rank " + std::to_string(life.creator) +
                         " is shown for " + ranks_text(without));
+    } else if (life.imported.empty() && life.late.empty()) {
+      unclear.push_back("nothing imported: no rank imported the object of rank " +
+                        std::to_string(life.creator));
     }
     if (life.by_descriptor) {
       notes.push_back("POSIX_FD: an open descriptor keeps the object alive");
@@ -154,7 +179,7 @@ std::vector<Verdict> judge_lifetime(const Context& context) {
   const std::string note = notes.empty() ? "" : " (" + join(notes, "; ") + ")";
   const std::vector<Hanging> hangs = read_hangs(context.set);
   for (const Hanging& hang : hangs) {
-    if (hang.empty_object || !late.empty()) {
+    if (explained(hang, !late.empty())) {
       fail_for_hang(hang,
                     (late.empty() ? "a late import got an empty object"
                                   : join(late, "; ") + ", which got an empty object") +

@@ -15,4 +15,8 @@ std::vector<Verdict> judge_overlap(const Context& context);     // SM-OVLP-1, SM
 std::vector<Verdict> judge_lifetime(const Context& context);    // SM-LIFE-1
 std::vector<Verdict> judge_data(const Context& context);        // SM-DATA-1
 
+// Whether a hang of the unit has the cause that SM-LIFE-1 is about: somebody waits for an empty
+// object, or stands in bind or map while some rank imported an object too late.
+bool lifetime_explains_hang(const Context& context);
+
 }  // namespace symmcts::judge

@@ -80,7 +80,7 @@ TEST(Judge, HangThatNothingCoversIsNoPass) {
 }
 
 TEST(Judge, HangInACaseOfACoveringRequirementFailsIt) {
-  for (const char* id : {"SM-LIFE-1", "SM-AGRE-8", "SM-SIG-4"}) {
+  for (const char* id : {"SM-AGRE-8", "SM-SIG-4"}) {
     const Judgement got =
         judge(set_of({RankText(0, 1)}, unit_line("\"" + std::string(id) + "\"", "hang")));
     EXPECT_EQ(verdict_of(got, id).status, VerdictStatus::fail) << id;
@@ -97,6 +97,33 @@ TEST(Judge, CrashThatNothingCoversIsNoPass) {
   ASSERT_EQ(got.uncovered.size(), 1u);
   EXPECT_EQ(got.uncovered[0], "crash: rank 1 was ended by signal 9");
   EXPECT_EQ(exit_code(got), kExitIncomplete);
+}
+
+const char* const kFailedClose =
+    R"("call":"cuMemRelease","code":700,"phase":"teardown","ok":false,"text":"refused")";
+
+// A step of the implementation that failed after the last check must not end in a pass.
+TEST(Judge, FailedStepThatNothingCoversIsNoPass) {
+  RankText root(0);
+  root.mark("check", 1, kCheck).mark("outcome", 2, kFailedClose).footer();
+  const evidence::EvidenceSet set = set_of({root, RankText(1).mark("check", 1, kCheck).footer()},
+                                           unit_line("\"SM-DATA-1\"", "done"));
+  const Judgement got = judge(set);
+  EXPECT_EQ(verdict_of(got, "SM-DATA-1").status, VerdictStatus::pass);
+  ASSERT_EQ(got.uncovered.size(), 1u);
+  EXPECT_EQ(got.uncovered[0],
+            "failed step: rank 0 in cuMemRelease with code 700 (phase teardown): refused");
+  EXPECT_EQ(exit_code(got), kExitIncomplete);
+  EXPECT_EQ(exit_code(judge(set, {.ids = {"SM-DATA-1"}, .again = ""})), kExitIncomplete);
+}
+
+TEST(Judge, FailedStepOfAFailedAgreementIsExplained) {
+  RankText rank(0);
+  rank.mark("check", 1, R"("case":"C","ids":["SM-AGRE-8"],"ok":false,"text":"no rank refused")")
+      .mark("outcome", 2, kFailedClose);
+  const Judgement got = judge(set_of({rank, RankText(1)}));
+  EXPECT_TRUE(got.uncovered.empty());
+  EXPECT_EQ(exit_code(got), kExitFail);
 }
 
 TEST(Judge, HarnessErrorIsAnErrorOfTheUnitsIds) {

@@ -1,3 +1,4 @@
+#include "harness/judge/exit_code.hpp"
 #include "harness/judge/tests/rank_text.hpp"
 
 namespace symmcts::judge {
@@ -132,6 +133,57 @@ TEST(Lifetime, EmptyObjectAloneIsEnough) {
   const Judgement got = judge(set_of({RankText(0), RankText(1)}, kHangLine + unit));
   EXPECT_EQ(verdict_of(got, "SM-LIFE-1").status, VerdictStatus::fail);
   EXPECT_TRUE(got.uncovered.empty());
+}
+
+std::string ended(const std::string& how) {
+  return R"({"type":"unit","case":"Lifetime.X","ids":["SM-LIFE-1"],"end":")" + how + "\"}\n";
+}
+
+// What broke before or after the rendezvous says nothing of the create reference.
+TEST(Lifetime, CrashInOpenIsUncovered) {
+  RankText root(0), peer(1);
+  peer.mark("phase", 5, R"("phase":"open")");
+  const Judgement got =
+      judge(set_of({root, peer}, R"({"type":"exit","rank":1,"case":"Lifetime.X","signal":11})"
+                                 "\n" +
+                                     ended("crash")));
+  EXPECT_EQ(verdict_of(got, "SM-LIFE-1").status, VerdictStatus::unknown);
+  ASSERT_EQ(got.uncovered.size(), 1u);
+  EXPECT_EQ(got.uncovered[0], "crash: rank 1 was ended by signal 11 (phase open)");
+  EXPECT_EQ(exit_code(got), kExitIncomplete);
+}
+
+TEST(Lifetime, HangInTeardownIsUncovered) {
+  RankText root = root_with(9000), peer = peer_with(2000);
+  peer.mark("phase", 9500, R"("phase":"teardown")").enter("cuMulticastUnbind", 9600);
+  const Judgement got = judge(set_of({root, peer}, ended("hang")));
+  const Verdict verdict = verdict_of(got, "SM-LIFE-1");
+  EXPECT_EQ(verdict.status, VerdictStatus::unknown);
+  EXPECT_NE(verdict.reason.find("rank 1 waits in cuMulticastUnbind"), std::string::npos)
+      << verdict.reason;
+  EXPECT_EQ(got.uncovered.size(), 1u);
+  EXPECT_EQ(exit_code(got), kExitIncomplete);
+}
+
+// The late import is a fail by itself; a hang elsewhere than in bind or map is another matter.
+TEST(Lifetime, LateImportDoesNotExplainAHangInTeardown) {
+  RankText root = root_with(1700), peer = peer_with(2000);
+  peer.mark("phase", 9500, R"("phase":"teardown")").enter("cuMulticastUnbind", 9600);
+  const Judgement got = judge(set_of({root, peer}, ended("hang")));
+  const Verdict verdict = verdict_of(got, "SM-LIFE-1");
+  EXPECT_EQ(verdict.status, VerdictStatus::fail);
+  EXPECT_EQ(verdict.reason,
+            "rank 0 released its create reference before rank 1 had imported the object");
+  EXPECT_EQ(got.uncovered.size(), 1u);
+}
+
+TEST(Lifetime, ObjectThatNobodyImportedIsUnknown) {
+  RankText root(0, 1);
+  root.call("cuMulticastCreate", 500, R"("handle":2,"bytes":2097152,"devices":1,"types":8)");
+  root.call("cuMemRelease", 900, R"("handle":2)").footer();
+  const Verdict verdict = life(set_of({root}));
+  EXPECT_EQ(verdict.status, VerdictStatus::unknown);
+  EXPECT_NE(verdict.reason.find("nothing imported"), std::string::npos) << verdict.reason;
 }
 
 }  // namespace
