@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "harness/judge/exit_code.hpp"
+
 namespace symmcts::cli {
 namespace {
 
@@ -16,7 +18,9 @@ bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 Progress::Progress(std::size_t units) : units_(units), terminal_(isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() {
   if (terminal_) std::fputs(kClearLine, stderr);
 }
 
@@ -24,6 +28,12 @@ void Progress::show(std::size_t done, const std::string& what) {
   if (terminal_) {
     std::fprintf(stderr, "%s[%zu/%zu] %s", kClearLine, done + 1, units_, what.c_str());
   }
+}
+
+int finish_stdout(int code) {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return code;
+  return fail(judge::kExitError, "stdout could not be written; what was printed is incomplete");
 }
 
 int fail(int code, const std::string& message) {

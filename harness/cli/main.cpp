@@ -1,6 +1,11 @@
 // symmcts: the command. This file holds the command line and nothing else.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <charconv>
+#include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -10,6 +15,23 @@
 
 namespace symmcts::cli {
 namespace {
+
+// CLI11 would wrap a negative number and cut a long one. Returns what is wrong; empty: nothing.
+std::string seed_problem(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && stop == end) return {};
+  return text + ": must be a whole number from 0 to 18446744073709551615";
+}
+
+// A closed standard stream must not become the number of a file that is opened later, which would
+// then be printed into.
+void reserve_standard_streams() {
+  int fd = open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
+  if (fd >= 0) close(fd);
+}
 
 void add_placement(CLI::App& app, Placement& placement) {
   app.add_option("--platform", placement.platform,
@@ -29,7 +51,7 @@ void add_placement(CLI::App& app, Placement& placement) {
 
 template <typename Options>
 void add_output(CLI::App& app, Options& options) {
-  app.add_option("--seed", options.seed, "seed of the schedule");
+  app.add_option("--seed", options.seed, "seed of the schedule")->check(seed_problem);
   app.add_option("--out", options.out, "output folder (default symmcts-out)");
   app.add_flag("--json", options.json, "print the result as JSON");
 }
@@ -120,4 +142,12 @@ int main_of(int argc, char** argv) {
 }  // namespace
 }  // namespace symmcts::cli
 
-int main(int argc, char** argv) { return symmcts::cli::main_of(argc, argv); }
+int main(int argc, char** argv) {
+  using namespace symmcts;
+  cli::reserve_standard_streams();
+  try {
+    return cli::finish_stdout(cli::main_of(argc, argv));
+  } catch (const std::exception& error) {  // nothing of ours throws; memory may run out
+    return cli::fail(judge::kExitError, error.what());
+  }
+}
