@@ -1,9 +1,9 @@
 #include "harness/cli/common.hpp"
 
 #include <cstdio>
-#include <fstream>
 
 #include "harness/cli/console.hpp"
+#include "harness/cli/output.hpp"
 #include "harness/cli/toml_document.hpp"
 #include "harness/judge/exit_code.hpp"
 
@@ -41,12 +41,16 @@ int give_up(const std::string& verb, bool json, const std::string& message) {
   return fail(result.exit, message);
 }
 
-int print_result(const report::Report& result, const fs::path& out, bool json) {
-  const std::string text = report::to_json(result);
-  std::ofstream(out / "result.json") << text;
+int print_result(report::Report result, const fs::path& out, bool json) {
+  const Status written = write_result(out, report::to_json(result));
+  if (!written) {
+    result.exit = fail(judge::kExitError, written.error());
+    result.judgement.notes.push_back(written.error());
+  }
   report::TextOptions options;
   options.colour = stdout_is_terminal();
-  std::fputs(json ? text.c_str() : report::to_text(result, options).c_str(), stdout);
+  std::fputs(json ? report::to_json(result).c_str() : report::to_text(result, options).c_str(),
+             stdout);
   return result.exit;
 }
 

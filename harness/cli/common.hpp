@@ -31,7 +31,7 @@ Result<CertificationProfile> load_profile(const std::string& name, const Locatio
 int give_up(const std::string& verb, bool json, const std::string& message);
 
 // Writes result.json in the output folder and prints the result, as JSON or for people. Returns the
-// result's exit code.
-int print_result(const report::Report& result, const std::filesystem::path& out, bool json);
+// result's exit code; 3 if result.json could not be written whole, which the result then says.
+int print_result(report::Report result, const std::filesystem::path& out, bool json);
 
 }  // namespace symmcts::cli

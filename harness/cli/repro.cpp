@@ -1,11 +1,11 @@
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "harness/cli/common.hpp"
 #include "harness/cli/compare.hpp"
 #include "harness/cli/console.hpp"
 #include "harness/cli/machine.hpp"
+#include "harness/cli/output.hpp"
 #include "harness/cli/suite.hpp"
 #include "harness/cli/toml_document.hpp"
 #include "harness/cli/verbs.hpp"
@@ -59,6 +59,8 @@ int repro(const ReproOptions& options) {
   }
   const auto machine = find_machine(platform, at.value());
   if (!machine) return fail(judge::kExitUsage, machine.error());
+  const auto home = find_named(repro.value().platform, at.value().platforms(), "platform");
+  const bool at_home = home && machine.value().platform == home.value().string();
   const auto request = make_request(machine.value(), options.placement, repro.value().ranks,
                                     options.seed, at.value(), host);
   if (!request) return fail(judge::kExitUsage, request.error());
@@ -74,10 +76,9 @@ int repro(const ReproOptions& options) {
   if (!units) return give_up("repro", options.json, units.error());
   auto suite = suite_of(repro.value(), machine.value(), at.value(), units.value());
   if (!suite) return fail(judge::kExitUsage, suite.error());
-  const fs::path out = fs::absolute(options.out);
-  if (const Status ready = prepare_output(out); !ready) {
-    return fail(judge::kExitUsage, ready.error());
-  }
+  const auto folder = prepare_output(options.out);
+  if (!folder) return fail(judge::kExitUsage, folder.error());
+  const fs::path& out = folder.value().path();
   suite.value().again = [&](const std::string&) {
     return "symmcts repro " + quoted(options.id) + repeat(machine.value(), options.placement) +
            " --seed " + std::to_string(options.seed);
@@ -122,12 +123,18 @@ int repro(const ReproOptions& options) {
   result.exit = error                ? judge::kExitError
                 : deviations.empty() ? judge::kExitPass
                                      : judge::kExitFail;
-  const std::string json = report::to_json(result);
-  std::ofstream(out / "result.json") << json;
+  if (const Status written = write_result(out, report::to_json(result)); !written) {
+    result.exit = fail(judge::kExitError, written.error());
+  }
   report::TextOptions text;
   text.colour = stdout_is_terminal();
-  std::fputs(options.json ? json.c_str() : report::to_text(result, text).c_str(), stdout);
+  std::fputs(options.json ? report::to_json(result).c_str() : report::to_text(result, text).c_str(),
+             stdout);
   for (const std::string& line : deviations) fail(0, options.id + ": not as published: " + line);
+  if (!deviations.empty() && !at_home) {
+    fail(0, options.id + ": published for --platform " + repro.value().platform +
+                "; another machine need not show it");
+  }
   return result.exit;
 }
 

@@ -1,18 +1,17 @@
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/console.hpp"
 #include "harness/cli/machine.hpp"
+#include "harness/cli/output.hpp"
 #include "harness/cli/suite.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/judge/exit_code.hpp"
 #include "harness/report/report.hpp"
 
 namespace symmcts::cli {
-namespace fs = std::filesystem;
 namespace {
 
 Status check_implementation(const RunOptions& options, bool software,
@@ -102,10 +101,9 @@ int run(const RunOptions& options) {
   }
   suite.request = std::move(request.value());
   suite.request.implementation = options.implementation;
-  suite.request.out = fs::absolute(options.out);
-  if (const Status ready = prepare_output(suite.request.out); !ready) {
-    return fail(judge::kExitUsage, ready.error());
-  }
+  const auto out = prepare_output(options.out);
+  if (!out) return fail(judge::kExitUsage, out.error());
+  suite.request.out = out.value().path();
 
   Progress progress(suite.units.size());
   suite.progress = [&](std::size_t done, const std::string& unit) { progress.show(done, unit); };
@@ -116,7 +114,7 @@ int run(const RunOptions& options) {
   result.exit = judge::exit_code(ended.judgement, rule);
   if (result.exit == judge::kExitPass && ended.stopped) result.exit = judge::kExitIncomplete;
   result.judgement = std::move(ended.judgement);
-  return print_result(result, suite.request.out, options.json);
+  return print_result(std::move(result), suite.request.out, options.json);
 }
 
 }  // namespace symmcts::cli

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/console.hpp"
 #include "harness/cli/machine.hpp"
+#include "harness/cli/output.hpp"
 #include "harness/cli/suite.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/judge/exit_code.hpp"
@@ -45,10 +45,24 @@ void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial
   }
 }
 
+std::string line_of(const Trial& trial) {
+  const launch::ImplementationName& implementation = trial.implementation;
+  std::string text = trial.problem.empty() ? "ok    " : "WRONG ";
+  text += implementation.name + ": ";
+  if (!trial.problem.empty()) {
+    text += trial.problem;
+  } else if (implementation.caught_by.empty()) {
+    text += "passes";
+  } else {
+    text += "caught by " + implementation.caught_by + " (" + implementation.source + ")";
+  }
+  return text + "\n";
+}
+
+// Writes result.json and, if `json`, prints it; the lines for people are out by now.
 int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& out) {
   int exit = judge::kExitPass;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  std::string text;
   for (const Trial& trial : trials) {
     const launch::ImplementationName& implementation = trial.implementation;
     if (!trial.problem.empty()) {
@@ -62,25 +76,19 @@ int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& o
                     {"exit", trial.exit},
                     {"ok", trial.problem.empty()},
                     {"problem", trial.problem}});
-    text += trial.problem.empty() ? "ok    " : "WRONG ";
-    text += implementation.name + ": ";
-    if (!trial.problem.empty()) {
-      text += trial.problem;
-    } else if (implementation.caught_by.empty()) {
-      text += "passes";
-    } else {
-      text += "caught by " + implementation.caught_by + " (" + implementation.source + ")";
-    }
-    text += "\n";
   }
-  const nlohmann::ordered_json result = {{"schema", "symm-cts/result/1"},
-                                         {"verb", "selftest"},
-                                         {"exit", exit},
-                                         {"implementations", list}};
-  const std::string dump =
-      result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  std::ofstream(out / "result.json") << dump;
-  std::fputs(json ? dump.c_str() : text.c_str(), stdout);
+  nlohmann::ordered_json result = {{"schema", "symm-cts/result/1"},
+                                   {"verb", "selftest"},
+                                   {"exit", exit},
+                                   {"implementations", list}};
+  const auto dump = [&] {
+    return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  };
+  if (const Status written = write_result(out, dump()); !written) {
+    exit = fail(judge::kExitError, written.error());
+    result["exit"] = exit;
+  }
+  if (json) std::fputs(dump().c_str(), stdout);
   return exit;
 }
 
@@ -109,21 +117,25 @@ int selftest(const SelftestOptions& options) {
   if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
   const auto implementations = launch::list_implementations(request.value(), host);
   if (!implementations) return give_up("selftest", options.json, implementations.error());
+  const auto selected = select_trials(implementations.value());
+  if (std::none_of(selected.begin(), selected.end(),
+                   [](const auto& implementation) { return implementation.name == kReference; })) {
+    return give_up("selftest", options.json, "the rank program holds no reference");
+  }
   const auto units = launch::list_units(request.value(), host);
   if (!units) return give_up("selftest", options.json, units.error());
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
   if (!consistent) return give_up("selftest", options.json, consistent.error());
-  const fs::path out = fs::absolute(options.out);
-  if (const Status ready = prepare_output(out); !ready) {
-    return fail(judge::kExitUsage, ready.error());
-  }
+  const auto held = prepare_output(options.out);
+  if (!held) return fail(judge::kExitUsage, held.error());
+  const fs::path& out = held.value().path();
 
   judge::ExitRule rule;
   rule.must_run = profile.value().must_run;
   rule.unknown_counts = true;
-  Progress progress(implementations.value().size());
+  Progress progress(selected.size());
   std::vector<Trial> trials;
-  for (const launch::ImplementationName& implementation : implementations.value()) {
+  for (const launch::ImplementationName& implementation : selected) {
     Trial trial;
     trial.implementation = implementation;
     progress.show(trials.size(), implementation.name);
@@ -148,6 +160,11 @@ int selftest(const SelftestOptions& options) {
     if (ended.stopped) {
       trial.exit = judge::kExitError;
       trial.problem = "was interfered with: " + ended.units.back().text;
+    }
+    if (!options.json) {
+      progress.clear();
+      std::fputs(line_of(trial).c_str(), stdout);
+      std::fflush(stdout);
     }
     trials.push_back(std::move(trial));
     if (ended.stopped) break;

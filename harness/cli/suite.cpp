@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "harness/evidence/load.hpp"
@@ -13,9 +12,6 @@
 namespace symmcts::cli {
 namespace fs = std::filesystem;
 namespace {
-
-// In every output folder, so that a later run knows that it may empty it.
-constexpr char kMarker[] = ".symm-cts-output";
 
 judge::Judgement unreadable(const std::vector<std::string>& ids, const std::string& reason,
                             const std::string& again) {
@@ -91,22 +87,6 @@ SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
   return result;
 }
 
-Status prepare_output(const fs::path& out) {
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error) return Error{out.string() + ": " + error.message()};
-  const bool ours = fs::exists(out / kMarker, error);
-  if (!ours && !fs::is_empty(out, error)) {
-    return Error{out.string() + ": holds something else than an earlier run's output"};
-  }
-  for (fs::directory_iterator it(out, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename() != kMarker) fs::remove_all(it->path(), error);
-  }
-  if (error) return Error{out.string() + ": " + error.message()};
-  if (!std::ofstream(out / kMarker)) return Error{out.string() + ": cannot be written"};
-  return {};
-}
-
 std::vector<launch::UnitName> select_units(const std::vector<launch::UnitName>& units,
                                            const std::string& filter) {
   std::vector<launch::UnitName> selected;
@@ -116,6 +96,17 @@ std::vector<launch::UnitName> select_units(const std::vector<launch::UnitName>& 
   for (const launch::UnitName& unit : units) {
     if (matches(unit.unit) || std::any_of(unit.ids.begin(), unit.ids.end(), matches)) {
       selected.push_back(unit);
+    }
+  }
+  return selected;
+}
+
+std::vector<launch::ImplementationName> select_trials(
+    const std::vector<launch::ImplementationName>& implementations) {
+  std::vector<launch::ImplementationName> selected;
+  for (const launch::ImplementationName& implementation : implementations) {
+    if (implementation.name == kReference || !implementation.caught_by.empty()) {
+      selected.push_back(implementation);
     }
   }
   return selected;

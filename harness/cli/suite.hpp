@@ -39,13 +39,17 @@ SuiteResult run_suite(const Suite& suite, const launch::Variables& host);
 // Whether a verdict is `error`.
 bool has_error(const judge::Judgement& judgement);
 
-// Makes `out` an empty output folder: creates it, or empties one of ours. Fails if the folder holds
-// something that is not ours.
-Status prepare_output(const std::filesystem::path& out);
-
 // Units that `filter` selects: a glob over names and over requirement ids; empty: all.
 std::vector<launch::UnitName> select_units(const std::vector<launch::UnitName>& units,
                                            const std::string& filter);
+
+// The built-in implementation that must pass.
+inline constexpr char kReference[] = "reference";
+
+// What `selftest` knows the outcome of: the reference and the defects. Implementations that a user
+// has added are for `run`.
+std::vector<launch::ImplementationName> select_trials(
+    const std::vector<launch::ImplementationName>& implementations);
 
 // All ids that the units exercise, sorted.
 std::vector<std::string> ids_of(const std::vector<launch::UnitName>& units);

@@ -2,7 +2,7 @@
 
 import json
 
-from symmcts import BIN, Case, os, subprocess, unittest, verdicts
+from symmcts import BIN, Case, os, signal, subprocess, unittest, verdicts
 
 
 class ExitCodes(Case):
@@ -48,6 +48,58 @@ class ExitCodes(Case):
                 run = self.expect_exit(2, *arguments, *(("--out", self.scratch / "o")
                                                         if arguments[0] != "list" else ()))
                 self.one_line_naming(run, text)
+
+    def test_seeds_that_are_none_are_refused(self):
+        for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
+            for seed in ("-1", "18446744073709551616", "1.5", "many"):
+                with self.subTest((verb, seed)):
+                    run = self.expect_exit(2, *verb, f"--seed={seed}", "--out", self.scratch / "o")
+                    self.one_line_naming(run, seed)
+        self.expect_exit(0, "run", "--seed", "18446744073709551615", "--filter", "SM-PROV-1",
+                         "--out", self.scratch / "o")
+
+    def test_no_output_folder_is_refused(self):
+        for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
+            with self.subTest(verb):
+                self.one_line_naming(self.expect_exit(2, *verb, "--out", ""), "--out")
+
+    def test_stdout_that_cannot_be_written(self):
+        run = ("run", "--filter", "SM-PROV-1", "--out", self.scratch / "o")
+        for arguments in (run, (*run, "--json"), ("list", "requirements"), ("--help",)):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([BIN / "symmcts", *arguments], stdout=full, text=True,
+                                      stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertIn("stdout", done.stderr)
+
+    def test_one_run_at_a_time_in_a_folder_and_lines_as_they_are_known(self):
+        out = self.scratch / "o"
+        with subprocess.Popen([BIN / "symmcts", "selftest", "--out", out], text=True,
+                              stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as first:
+            line = first.stdout.readline()
+            first.send_signal(signal.SIGSTOP)  # so that it cannot end before it is looked at
+            self.assertTrue(os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1]), line)
+            try:
+                self.assertIn(": ", line)
+                self.assertFalse((out / "result.json").exists())
+                before = sorted(out.rglob("*"))
+                run = self.expect_exit(2, "run", "--out", out)
+                self.one_line_naming(run, str(out))
+                self.assertEqual(sorted(out.rglob("*")), before)
+            finally:
+                first.send_signal(signal.SIGCONT)
+            rest = first.stdout.read()
+            self.assertEqual(first.wait(), 0, line + rest)
+        lines = [line, *rest.splitlines()]
+        listed = json.loads((out / "result.json").read_text())["implementations"]
+        self.assertEqual(len(lines), len(listed))
+        self.expect_exit(0, "run", "--filter", "SM-PROV-1", "--out", out)
+
+    def test_repro_on_another_machine_says_where_it_was_published(self):
+        run = self.expect_exit(1, "repro", "torchcomms-3506", "--platform", "hgx-h200", "--out",
+                               self.scratch / "o")
+        self.assertIn("published for --platform gb200-nvl2", run.err)
 
     def test_lists(self):
         for what, wanted in (("requirements", "SM-PROV-1"), ("platforms", "gb200-nvl2"),

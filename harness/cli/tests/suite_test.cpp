@@ -5,8 +5,11 @@
 
 #include <fstream>
 
+#include "harness/cli/common.hpp"
 #include "harness/cli/compare.hpp"
 #include "harness/cli/machine.hpp"
+#include "harness/cli/output.hpp"
+#include "harness/judge/exit_code.hpp"
 #include "harness/launch/tests/scratch.hpp"
 
 namespace symmcts::cli {
@@ -44,10 +47,54 @@ TEST(PrepareOutput, EmptiesOnlyWhatIsOurs) {
   const fs::path other = scratch.path() / "other";
   fs::create_directory(other);
   std::ofstream(other / "thesis.tex") << "x";
-  const Status refused = prepare_output(other);
+  const auto refused = prepare_output(other);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error(), HasSubstr(other.string()));
   EXPECT_TRUE(fs::exists(other / "thesis.tex"));
+}
+
+TEST(PrepareOutput, IsForOneRunAtATime) {
+  const launch::testing::Scratch scratch;
+  const fs::path out = scratch.path() / "out";
+  {
+    const auto first = prepare_output(out);
+    ASSERT_TRUE(first) << first.error();
+    std::ofstream(out / "result.json") << "{}";
+    const auto second = prepare_output(out);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error(), out.string() + ": in use by another run");
+    EXPECT_TRUE(fs::exists(out / "result.json"));
+  }
+  EXPECT_TRUE(prepare_output(out));
+}
+
+TEST(PrepareOutput, NeedsAName) {
+  const auto refused = prepare_output("");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr("--out"));
+}
+
+TEST(PrintResult, SaysThatTheFileIsNotWhole) {
+  const launch::testing::Scratch scratch;
+  report::Report result;
+  result.verb = "run";
+  EXPECT_EQ(print_result(result, scratch.path(), true), judge::kExitPass);
+  fs::remove(scratch.path() / "result.json");
+  fs::create_symlink("/dev/full", scratch.path() / "result.json");
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  const int exit = print_result(result, scratch.path(), true);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("\"exit\": 3"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("result.json: could not be"));
+  EXPECT_EQ(exit, judge::kExitError);
+}
+
+TEST(SelectTrials, LeavesOutWhatUsersAdded) {
+  const std::vector<launch::ImplementationName> all{
+      {"reference", "", "", ""}, {"mine", "", "", ""}, {"defect:a", "SM-DATA-1", "x#1", ""}};
+  std::vector<std::string> selected;
+  for (const auto& trial : select_trials(all)) selected.push_back(trial.name);
+  EXPECT_THAT(selected, ElementsAre("reference", "defect:a"));
 }
 
 TEST(Quoted, SurvivesAShell) {
