@@ -56,6 +56,18 @@ bool targets_hidden(const Context& context) {
                      [](const evidence::RankEvidence& rank) { return !rank.shows.targets; });
 }
 
+// Did any rank write through a multicast mapping, signals aside?
+bool writes_multicast(const Context& context) {
+  for (const std::vector<Operation>& operations : context.operations) {
+    if (std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+          return operation.measured && operation.target == Target::multicast && !operation.signal();
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Why agreement that was seen still does not prove parity; empty where it does.
 std::string doubt(const Context& context, std::int64_t compared, const std::set<int>& taking_part) {
   if (context.set.ranks.size() < 2) {
@@ -92,12 +104,14 @@ Verdict parity(const Context& context) {
   std::set<int> odd;
   std::set<int> taking_part;
   bool writes_differ = false;
+  bool host_only = true;  // of what was compared
   std::vector<std::string> differ;
   std::vector<std::string> permuted;
   for (const ParityGroup& group : groups) {
     compared += group.compared;
     unmatched += group.unmatched;
     if (group.compared > 0) {
+      host_only = host_only && group.key.host;
       for (const auto& [rank, kinds] : group.kinds) {
         taking_part.insert(rank);
       }
@@ -136,10 +150,13 @@ Verdict parity(const Context& context) {
   } else if (!permuted.empty()) {
     verdict.reason = "permuted: the kinds come in another order, and the targets are not known; " +
                      join(permuted, "; ");
+  } else if (!targets_hidden(context) && !writes_multicast(context)) {
+    verdict.reason = "what is here agrees (" + numbers + "), but no multicast write is among it";
   } else {
     verdict.status = VerdictStatus::pass;
     verdict.ranks = context.present_ranks();
-    verdict.reason = "same copy kinds on " + ranks_text(verdict.ranks) + " (" + numbers + ")";
+    verdict.reason = "same copy kinds on " + ranks_text(verdict.ranks) + " (" + numbers + ")" +
+                     (host_only ? "; only host copies were compared" : "");
   }
   return verdict;
 }

@@ -107,6 +107,9 @@ TEST(CopyKind, PermutedIsExplainedByTargets) {
     rank->call("cuMemMap", 2, R"("mapping":1,"range":1,"offset":0,"bytes":2097152,"handle":1)");
     rank->call("cuMemImportFromShareableHandle", 3, R"("handle":2,"route":"fabric","token":"77")");
     rank->call("cuMemMap", 4, R"("mapping":2,"range":2,"offset":0,"bytes":2097152,"handle":2)");
+    rank->call("cuMulticastCreate", 5, R"("handle":3,"bytes":2097152,"devices":2,"types":8)");
+    rank->call("cuMemMap", 6, R"("mapping":3,"range":3,"offset":0,"bytes":2097152,"handle":3)");
+    rank->copy("PtoP", 7, 8, 9, 1, kMiB, R"({"mapping":3,"offset":0})");
   }
   const std::string own = R"({"mapping":1,"offset":0})";
   const std::string peer = R"({"mapping":2,"offset":0})";
@@ -124,7 +127,7 @@ TEST(CopyKind, BatchedRecordsCountTheirCopies) {
   for (int i = 0; i < 4; ++i) {
     single.copy("PtoP", 10 + i, 100 * i, 100 * i + 90, 1, kMiB);
   }
-  const Judgement got = judge(set_of({batch, single}));
+  const Judgement got = judge(blind(set_of({batch, single})));
   EXPECT_EQ(verdict_of(got, "SM-KIND-1").status, VerdictStatus::pass);
   EXPECT_NE(verdict_of(got, "SM-KIND-1").reason.find("4 compared, 0 unmatched"), std::string::npos);
   EXPECT_EQ(got.ranks.at(0).copies.at("PtoP"), 4);
@@ -157,9 +160,22 @@ TEST(CopyKind, SignalsAreKeptApart) {
 }
 
 TEST(CopyKind, HostCopiesAreComparedAlike) {
-  EXPECT_EQ(parity({rank_with(0, {"HtoD"}), rank_with(1, {"HtoD"})}).status, VerdictStatus::pass);
+  const evidence::EvidenceSet same = set_of({rank_with(0, {"HtoD"}), rank_with(1, {"HtoD"})});
+  EXPECT_EQ(text_of(verdict_of(judge(blind(same)), "SM-KIND-1")),
+            "pass [0,1]: same copy kinds on ranks 0 and 1 (1 compared, 0 unmatched); only host "
+            "copies were compared");
   evidence::EvidenceSet set = blind(set_of({rank_with(0, {"HtoD"}), rank_with(1, {"DtoH"})}));
   EXPECT_EQ(verdict_of(judge(set), "SM-KIND-1").status, VerdictStatus::fail);
+}
+
+// A source that shows targets and no multicast write among them proves nothing about such writes.
+TEST(CopyKind, AgreementWithoutAMulticastWriteIsUnknown) {
+  for (const char* kind : {"HtoD", "PtoP"}) {
+    const evidence::EvidenceSet set = set_of({rank_with(0, {kind}), rank_with(1, {kind})});
+    EXPECT_EQ(verdict_of(judge(set), "SM-KIND-1").status, VerdictStatus::unknown);
+    EXPECT_EQ(verdict_of(judge(blind(set)), "SM-KIND-1").status, VerdictStatus::pass);
+  }
+  EXPECT_EQ(parity({rank_with(0, {"DtoD"}), rank_with(1, {"PtoP"})}).status, VerdictStatus::fail);
 }
 
 // Rank 0 loads what the others receive: an upload and a local copy of one size are two operations.
@@ -172,7 +188,7 @@ TEST(CopyKind, OccurrenceIsTheOrderOfCallsNotOfExecution) {
   RankText a(0), b(1);
   a.copy("DtoD", 10, 5000, 5100, 1, kMiB).copy("PtoP", 20, 100, 200, 2, kMiB);
   b.copy("DtoD", 10, 100, 200, 1, kMiB).copy("PtoP", 20, 5000, 5100, 2, kMiB);
-  EXPECT_EQ(parity({a, b}).status, VerdictStatus::pass);
+  EXPECT_EQ(verdict_of(judge(blind(set_of({a, b}))), "SM-KIND-1").status, VerdictStatus::pass);
 }
 
 TEST(CopyKind, LabelsSeparateOperations) {
@@ -199,7 +215,7 @@ TEST(CopyKind, OnlyTheMeasuredPhaseCounts) {
         .copy("PtoP", 11, 12, 13, 1, kMiB)
         .mark("measure-end", 20);
   }
-  const Judgement got = judge(set_of({a, b}));
+  const Judgement got = judge(blind(set_of({a, b})));
   EXPECT_EQ(verdict_of(got, "SM-KIND-1").status, VerdictStatus::pass);
   EXPECT_EQ(got.ranks.at(0).copies, (std::map<std::string, std::int64_t>{{"PtoP", 1}}));
 }
@@ -215,7 +231,8 @@ TEST(CopyKind, CaseWithoutMeasuredPhaseHasNoOperations) {
 }
 
 TEST(CopyKind, MoreOperationsOnOneRankAreUnmatchedNotDifferent) {
-  const Verdict got = parity({rank_with(0, {"PtoP", "PtoP", "PtoP"}), rank_with(1, {"PtoP"})});
+  const Verdict got = parity(
+      {rank_with(0, {"PtoP", "PtoP", "PtoP"}, kMulticast), rank_with(1, {"PtoP"}, kMulticast)});
   EXPECT_EQ(text_of(got), "pass [0,1]: same copy kinds on ranks 0 and 1 (1 compared, 2 unmatched)");
 }
 
