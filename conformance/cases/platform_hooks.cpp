@@ -27,7 +27,9 @@ void PlatformHooks::managed() const {
   if (managed_ != nullptr) managed_();
 }
 
-std::uint64_t PlatformHooks::leaving() { return message_out_ != nullptr ? message_out_() : 0; }
+std::uint64_t PlatformHooks::leaving(int to) {
+  return message_out_ != nullptr ? message_out_(to) : 0;
+}
 
 int PlatformHooks::wait_begins(std::chrono::nanoseconds deadline) {
   if (wait_begin_ == nullptr) return -1;

@@ -127,7 +127,10 @@ class MpiCarrier final : public Carrier {
       }
       if (!arrived.empty()) return {};
       if (result.end == ExchangeResult::End::failed) return result;
-      if (seen || Clock::now() >= end) return {ExchangeResult::End::timed_out, from, {}};
+      // What the observer wants seen is seen only when the stragglers are in.
+      const bool closing = closed_at != Clock::time_point();
+      if ((seen && !closing) || Clock::now() >= end)
+        return {ExchangeResult::End::timed_out, from, {}};
       pause = std::min<nanoseconds>(pause + microseconds(20), kLongestPause);
     }
   }

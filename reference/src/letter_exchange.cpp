@@ -50,7 +50,7 @@ ExchangeResult LetterExchange::send_letter(int to, Letter letter) {
     ExchangeResult reached = reach(to, letter.kind);
     if (!reached) return reached;
   }
-  letter.value = observer_ != nullptr ? observer_->leaving() : 0;
+  letter.value = observer_ != nullptr ? observer_->leaving(to) : 0;
   if (to != rank_) return carry(to, std::move(letter));
   mailbox_.post(std::move(letter), observer_);
   return {};

@@ -25,7 +25,7 @@ class LetterExchange : public Exchange {
                                     std::chrono::nanoseconds deadline) final;
 
  protected:
-  LetterExchange(int rank, int size) : rank_(rank), size_(size) {}
+  LetterExchange(int rank, int size) : rank_(rank), size_(size), mailbox_(rank) {}
 
  private:
   virtual Carrier& carrier() = 0;

@@ -38,7 +38,7 @@ ExchangeResult Mailbox::receive(Carrier& carrier, ExchangeObserver* observer, in
   deadline = std::max(deadline, std::chrono::nanoseconds(1));
   if (take(from, tag, kind, letter)) {
     if (observer != nullptr) {
-      (void)observer->leaving();
+      (void)observer->leaving(rank_);
       (void)observer->wait_begins(deadline);
       (void)observer->wait_ends(std::array<std::uint64_t, 1>{letter.value});
     }

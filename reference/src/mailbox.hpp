@@ -36,6 +36,8 @@ class Carrier {
 // Letters that have arrived and that nobody has asked for yet, and the one way to wait for one.
 class Mailbox {
  public:
+  explicit Mailbox(int rank) : rank_(rank) {}
+
   // Takes in a letter that this rank sent to itself.
   void post(Letter letter, ExchangeObserver* observer);
 
@@ -48,6 +50,7 @@ class Mailbox {
  private:
   bool take(int from, std::uint64_t tag, Letter::Kind kind, Letter& letter);
 
+  int rank_;
   std::list<Letter> letters_;
 };
 

@@ -28,7 +28,7 @@ class ClockObserver : public ExchangeObserver {
   bool waiting = false;
   bool paired = true;
 
-  std::uint64_t leaving() override {
+  std::uint64_t leaving(int /*to*/) override {
     ++left;
     paired = paired && !waiting;
     return clock;

@@ -26,7 +26,8 @@ class Determinism(Case):
         self.assertEqual(different, [])
 
     def test_same_seed_same_bytes_also_under_load(self):
-        for impl, code in (("reference", 0), ("defect:root-keeps-native", 1)):
+        for impl, code in (("reference", 0), ("defect:root-keeps-native", 1),
+                           ("defect:root-releases-early", 1)):
             with self.subTest(impl):
                 tag = impl.replace(":", "-")
                 _, idle = self.run_once(f"{tag}-idle", "--impl", impl, code=code)

@@ -19,7 +19,7 @@ class PlatformRank::Observer : public symm_mem::ExchangeObserver {
     find(end_, "symmcts_platform_wait_end");
   }
   void managed() const { managed_(); }
-  std::uint64_t leaving() override { return out_(); }
+  std::uint64_t leaving(int to) override { return out_(to); }
   int wait_begins(std::chrono::nanoseconds deadline) override {
     return begin_(static_cast<std::uint64_t>(deadline.count()));
   }
@@ -33,7 +33,7 @@ class PlatformRank::Observer : public symm_mem::ExchangeObserver {
     function = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
   }
   void (*managed_)() = nullptr;
-  std::uint64_t (*out_)() = nullptr;
+  std::uint64_t (*out_)(int) = nullptr;
   int (*begin_)(std::uint64_t) = nullptr;
   int (*end_)(const std::uint64_t*, std::size_t) = nullptr;
 };
@@ -161,7 +161,7 @@ bool PlatformRank::imported(CUdeviceptr address) {
 std::uint64_t PlatformRank::clock() {
   if (observer_ == nullptr) return 0;
   // A message to oneself: out and in again.
-  const std::uint64_t now = observer_->leaving();
+  const std::uint64_t now = observer_->leaving(exchange_.rank());
   (void)observer_->wait_begins(std::chrono::nanoseconds(1));
   (void)observer_->wait_ends(std::array<std::uint64_t, 1>{now});
   return now;

@@ -17,7 +17,7 @@ namespace {
 struct Early {
   std::mutex mutex;
   bool managed = false;
-  std::uint64_t out = 0;
+  std::vector<int> out;           // the receivers of the messages sent
   std::vector<std::uint64_t> in;  // the clocks of the messages taken in
 };
 
@@ -36,7 +36,8 @@ bool exchange_managed() {
 void exchange_catch_up(Streams& streams) {
   const std::lock_guard lock(early().mutex);
   if (early().managed) streams.managed();
-  for (; early().out > 0; --early().out) streams.message_out();
+  for (const int to : early().out) streams.message_out(to);
+  early().out.clear();
   if (early().in.empty()) return;
   streams.wait_begin(0);
   streams.wait_end(early().in.data(), early().in.size());
@@ -56,11 +57,11 @@ SYMMCTS_EXPORT void symmcts_platform_managed(void) {
   if (Runtime* runtime = Runtime::get()) runtime->streams->managed();
 }
 
-SYMMCTS_EXPORT uint64_t symmcts_platform_message_out(void) {
-  if (Runtime* runtime = Runtime::get()) return runtime->streams->message_out();
+SYMMCTS_EXPORT uint64_t symmcts_platform_message_out(int to_rank) {
+  if (Runtime* runtime = Runtime::get()) return runtime->streams->message_out(to_rank);
   auto& early = symmcts::platform::abi::early();
   const std::lock_guard lock(early.mutex);
-  ++early.out;
+  early.out.push_back(to_rank);
   return 0;
 }
 

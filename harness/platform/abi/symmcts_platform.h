@@ -28,14 +28,16 @@ size_t symmcts_platform_info(char* buffer, size_t capacity);
  * every one of its clients has declared this. */
 void symmcts_platform_managed(void);
 
-/* Call before each message leaves: counts it as in flight and returns the sender's host clock,
- * which travels with the message. */
-uint64_t symmcts_platform_message_out(void);
+/* Call before each message leaves: counts it as in flight to the receiver, whose rank on this
+ * machine is `to_rank`, and returns the sender's host clock, which travels with the message. */
+uint64_t symmcts_platform_message_out(int to_rank);
 
 /* Call before blocking for messages: marks this rank as blocked outside the driver.
  * `deadline_ns` is virtual time from now, 0 for none. Returns a descriptor owned by the platform
- * that becomes readable when the deadline has passed in virtual time (which happens only when no
- * rank can move), or -1 when there is no such thing to wait for. */
+ * that becomes readable when the block must end: the deadline has passed in virtual time (which
+ * happens only when no rank can move), or another rank has ended, so that connections to it are
+ * now closed. Look at all connections, call wait_end, and wait again if nothing has come and the
+ * deadline has not passed. -1 when there is no such thing to wait for. */
 int symmcts_platform_wait_begin(uint64_t deadline_ns);
 
 /* Call after the block, with the clocks that came with the `count` messages taken in; count 0

@@ -1,9 +1,31 @@
 #include "harness/platform/broker/broker_state.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace symmcts::platform {
+namespace {
+
+// Calls whose order with the calls of other ranks can show: an object lives until the last of its
+// references is gone, teams fill up, slots and memory run out.
+bool takes_turns(Op op) {
+  switch (op) {
+    case Op::create_memory:
+    case Op::release:
+    case Op::import_fabric:
+    case Op::unmap:
+    case Op::multicast_create:
+    case Op::multicast_add_device:
+    case Op::multicast_bind:
+    case Op::multicast_unbind:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 BrokerState::BrokerState(Setup setup, PublishedPage page, Outlet& outlet)
     : setup_(std::move(setup)),
@@ -25,6 +47,7 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
   WireReader fields(hello.bytes);
   const auto op = fields.take<Op>();
   const auto request = fields.take<std::uint32_t>();
+  fields.take<Ns>();
   const auto version = fields.take<std::uint32_t>();
   const auto rank = fields.take<std::int32_t>();
   const auto host = fields.take<std::int32_t>();
@@ -65,17 +88,52 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
 bool BrokerState::handle(ClientId client, Packet packet) {
   WireReader fields(packet.bytes);
   const auto op = fields.take<Op>();
-  Request request{client, fields.take<std::uint32_t>(), fields, packet.fd};
+  fields.take<std::uint32_t>();
+  const Ns now = fields.take<Ns>();
   if (op != Op::declare_managed && op != Op::running && quiescence_.acts(client)) {
     becomes_unmanaged();
   }
+  if (!takes_turns(op) || !quiescence_.takes_turns(client)) {
+    return dispatch(client, std::move(packet));
+  }
+  quiescence_.queued(client, now);
+  queued_.push_back({client, now, std::move(packet)});
+  return true;
+}
+
+bool BrokerState::dispatch(ClientId client, Packet packet) {
+  WireReader fields(packet.bytes);
+  const auto op = fields.take<Op>();
+  const auto id = fields.take<std::uint32_t>();
+  const auto now = fields.take<Ns>();
+  Request request{client, id, now, fields, packet.fd};
   const bool known = handle_memory(op, request) || handle_multicast(op, request) ||
                      handle_order(op, request) || handle_words(op, request) ||
                      handle_holds(op, request);
   return known && fields.done();
 }
 
+void BrokerState::serve(ClientId client, Ns at) {
+  const auto call = std::find_if(queued_.begin(), queued_.end(), [&](const Queued& queued) {
+    return queued.client == client && queued.at == at;
+  });
+  if (call == queued_.end()) return;
+  Packet packet = std::move(call->packet);
+  queued_.erase(call);
+  const std::size_t parked_before = parked_.size();
+  if (!dispatch(client, std::move(packet))) return outlet_.refuse(client);
+  if (parked_.size() == parked_before) quiescence_.answered(client);
+}
+
+void BrokerState::serve_all() {
+  std::stable_sort(queued_.begin(), queued_.end(), [](const Queued& a, const Queued& b) {
+    return std::tuple(a.at, rank_of(a.client)) < std::tuple(b.at, rank_of(b.client));
+  });
+  while (!queued_.empty()) serve(queued_.front().client, queued_.front().at);
+}
+
 void BrokerState::detach(ClientId client) {
+  std::erase_if(queued_, [&](const Queued& call) { return call.client == client; });
   std::erase_if(parked_, [&](const Parked& call) { return call.client == client; });
   std::erase(clients_, client);
   machine_.detach(client);
@@ -86,6 +144,19 @@ void BrokerState::detach(ClientId client) {
     gates_.rank_gone(rank_of(client));
   }
   forget_freed();
+  look_again();
+}
+
+void BrokerState::look_again() {
+  if (!quiescence_.deterministic()) return;
+  for (const ClientId client : quiescence_.look_again()) {
+    notice(client, Notice::Kind::look_again, 0, 0);
+  }
+}
+
+void BrokerState::miss_messages() {
+  if (quiescence_.all_have_looked()) return quiescence_.write_off();
+  look_again();
 }
 
 void BrokerState::descriptor_closed(std::uint64_t id) {
@@ -99,6 +170,10 @@ void BrokerState::advance() {
     switch (move->kind) {
       case Move::Kind::grant:
         notice(move->client, Notice::Kind::granted, 0, move->at);
+        break;
+      case Move::Kind::serve:
+        serve(move->client, move->at);
+        retry_parked();
         break;
       case Move::Kind::deadline:
         notice(move->client, Notice::Kind::deadline, 0, move->at);
@@ -162,6 +237,7 @@ void BrokerState::becomes_unmanaged() {
   page_.set_unmanaged(static_cast<std::uint64_t>(quiescence_.unmanaged()));
   // Nobody waits for anybody's device work from now on.
   for (const ClientId client : clients_) unstick(client, Notice::Kind::granted, 0, kNever);
+  serve_all();
 }
 
 void BrokerState::forget_freed() {

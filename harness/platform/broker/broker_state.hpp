@@ -31,6 +31,8 @@ class Outlet {
   virtual UniqueFd open_descriptor(std::uint64_t id) = 0;
   virtual std::optional<std::uint64_t> find_descriptor(int fd) = 0;
   virtual void deadlocked(const DeadlockReport& report) = 0;
+  // A client turned out not to speak the protocol after its packet had been taken.
+  virtual void refuse(ClientId client) = 0;
 };
 
 // One virtual machine as its broker runs it: decodes requests, asks the model, keeps the calls that
@@ -58,7 +60,8 @@ class BrokerState {
   // after each round of packets.
   void advance();
   bool only_lost_messages() const { return quiescence_.only_lost_messages(); }
-  void write_off_messages() { quiescence_.write_off(); }
+  // They have not arrived for a while: everybody looks once more, then they are written off.
+  void miss_messages();
   int attached() const { return attached_; }
 
  private:
@@ -78,10 +81,21 @@ class BrokerState {
   struct Request {
     ClientId client = 0;
     std::uint32_t id = 0;
+    Ns now = 0;  // the caller's host clock
     WireReader& fields;
     UniqueFd& fd;
   };
 
+  // A call that others can notice, until it is its turn in virtual time.
+  struct Queued {
+    ClientId client = 0;
+    Ns at = 0;
+    Packet packet;
+  };
+
+  bool dispatch(ClientId client, Packet packet);
+  void serve(ClientId client, Ns at);
+  void serve_all();
   // False if `op` is none of theirs.
   bool handle_memory(Op op, Request& request);
   bool handle_multicast(Op op, Request& request);
@@ -103,6 +117,7 @@ class BrokerState {
               const std::string& text = {});
   void unstick(ClientId client, Notice::Kind kind, std::uint64_t id, Ns at);
   void words_done(const std::vector<WordLog::Done>& done);
+  void look_again();
   void becomes_unmanaged();
   void forget_freed();
   void report_deadlock();
@@ -115,6 +130,7 @@ class BrokerState {
   Quiescence quiescence_;
   HoldGates gates_;
   std::vector<ClientId> clients_;
+  std::vector<Queued> queued_;
   std::vector<Parked> parked_;
   int attached_ = 0;
 };

@@ -110,7 +110,7 @@ class Client {
   // message_out opened, `count` messages at once.
   virtual void declare_managed() = 0;
   virtual bool deterministic() const = 0;  // every client so far is managed
-  virtual void message_out() = 0;
+  virtual void message_out(int to) = 0;
   virtual void message_in(std::uint64_t count) = 0;
   virtual void report_stuck(const Stuck& stuck) = 0;
   virtual void report_running() = 0;

@@ -21,7 +21,7 @@ struct Greeting {
 
 Greeting greet(int socket, const JoinOptions& options) {
   WireWriter hello;
-  hello.put(Op::hello).put(std::uint32_t{1}).put(kProtocolVersion);
+  hello.put(Op::hello).put(std::uint32_t{1}).put(Ns{0}).put(kProtocolVersion);
   hello.put(std::int32_t{options.rank}).put(std::int32_t{options.host});
   hello.put(std::uint8_t{options.managed});
   Greeting greeting;

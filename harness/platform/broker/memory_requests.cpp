@@ -73,7 +73,7 @@ bool BrokerState::handle_memory(Op op, Request& request) {
       return true;
     }
     case Op::map: {
-      const auto now = in.take<Ns>();
+      const Ns now = request.now;
       const auto handle = in.take<std::uint64_t>();
       reply_or_park(request, handle, [this, client, now, handle]() -> std::optional<Answer> {
         std::uint64_t mapping = 0;

@@ -31,14 +31,14 @@ bool BrokerState::handle_multicast(Op op, Request& request) {
       return true;
     }
     case Op::multicast_add_device: {
-      const auto now = in.take<Ns>();
       const auto handle = in.take<std::uint64_t>();
       const auto gpu = in.take<std::int32_t>();
-      reply(request, {machine_.multicast_add_device(client, handle, gpu, now), now, {}, {}});
+      const Code code = machine_.multicast_add_device(client, handle, gpu, request.now);
+      reply(request, {code, request.now, {}, {}});
       return true;
     }
     case Op::multicast_bind: {
-      const auto now = in.take<Ns>();
+      const Ns now = request.now;
       const auto handle = in.take<std::uint64_t>();
       const auto mc_offset = in.take<std::uint64_t>();
       const auto allocation = in.take<std::uint64_t>();

@@ -19,7 +19,7 @@ bool BrokerState::handle_order(Op op, Request& request) {
       quiescence_.declare_managed(client);
       return true;
     case Op::message_out:
-      quiescence_.message_out(client);
+      quiescence_.message_out(client, in.take<std::int32_t>());
       return true;
     case Op::message_in:
       quiescence_.message_in(client, in.take<std::uint64_t>());
@@ -32,6 +32,7 @@ bool BrokerState::handle_order(Op op, Request& request) {
       stuck.next_event = in.take<Ns>();
       stuck.deadline = in.take<Ns>();
       stuck.in_call = in.take<std::uint8_t>() != 0;
+      stuck.in_exchange = in.take<std::uint8_t>() != 0;
       const auto seen = in.take<std::uint64_t>();
       stuck.where = in.take_text();
       quiescence_.report_stuck(client, stuck, seen);
@@ -108,13 +109,11 @@ bool BrokerState::handle_holds(Op op, Request& request) {
   };
   switch (op) {
     case Op::before: {
-      const auto now = in.take<Ns>();
       const auto handle = in.take<std::uint64_t>();
-      wait_at_gate(now, in.take_text(), kind_of_known(handle));
+      wait_at_gate(request.now, in.take_text(), kind_of_known(handle));
       return true;
     }
     case Op::before_import: {
-      const auto now = in.take<Ns>();
       const bool fabric = in.take<std::uint8_t>() != 0;
       const auto token = in.take<FabricToken>();
       std::optional<ObjectKind> object;
@@ -123,13 +122,12 @@ bool BrokerState::handle_holds(Op op, Request& request) {
       } else if (const auto id = outlet_.find_descriptor(request.fd.get())) {
         object = machine_.kind_of_descriptor(*id);
       }
-      wait_at_gate(now, in.take_text(), object);
+      wait_at_gate(request.now, in.take_text(), object);
       return true;
     }
     case Op::passed: {
-      const auto at = in.take<Ns>();
       const auto handle = in.take<std::uint64_t>();
-      gates_.passed(rank, in.take_text(), kind_of_known(handle), at);
+      gates_.passed(rank, in.take_text(), kind_of_known(handle), request.now);
       return true;
     }
     default:

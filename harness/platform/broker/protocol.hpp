@@ -5,12 +5,12 @@
 namespace symmcts::platform {
 
 // What travels between a client and its broker. One socket a client, packets in both directions:
-//   client → broker: Op, u32 request id (0: no answer wanted), fields
+//   client → broker: Op, u32 request id (0: no answer wanted), u64 host clock, fields
 //   broker → client: ToClient::reply,  u32 request id, i32 code, u64 at, fields
 //                    ToClient::notice, u8 kind, u64 id, u64 at, text
 // The order of a client's packets is the order of its calls. Fields are listed beside each Op,
 // those of the reply after the arrow; HandleInfo and the like travel as they lie in memory.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 enum class Op : std::uint8_t {
   hello = 1,             // u32 version, i32 rank, i32 host, u8 managed [pidfd, if any] → Welcome,
@@ -22,12 +22,12 @@ enum class Op : std::uint8_t {
   export_fabric,         // u64 handle → 64 bytes
   import_fd,             // [descriptor] → HandleInfo
   import_fabric,         // 64 bytes → HandleInfo
-  map,                   // u64 now, u64 handle → u64 mapping [descriptor of memory]
+  map,                   // u64 handle → u64 mapping [descriptor of memory]
   unmap,                 // u64 mapping
   memory_fd,             // u64 allocation → u64 size [descriptor]
   multicast_create,      // u32 devices, u64 size, u32 types → HandleInfo
-  multicast_add_device,  // u64 now, u64 handle, i32 gpu
-  multicast_bind,        // u64 now, u64 handle, u64 mc offset, u64 allocation, u64 offset, u64 size
+  multicast_add_device,  // u64 handle, i32 gpu
+  multicast_bind,        // u64 handle, u64 mc offset, u64 allocation, u64 offset, u64 size
   multicast_unbind,      // u64 handle, i32 gpu, u64 mc offset, u64 size
   replicas,              // u64 object, u64 first → u64 generation, u64 total, Replica…
   touch_words,           // u64 allocation, u64 offset, u64 size
@@ -35,13 +35,14 @@ enum class Op : std::uint8_t {
   word_wait,             // u64 id, u64 allocation, u64 offset, u8 width, u8 test, u64 value,
                          // u64 ready (no answer)
   declare_managed,       // (no answer)
-  message_out,           // (no answer)
+  message_out,           // i32 rank of the receiver (no answer)
   message_in,            // u64 count (no answer)
-  stuck,                 // u64 next, u64 deadline, u8 in call, u64 notices seen, text (no answer)
+  stuck,                 // u64 next, u64 deadline, u8 in call, u8 in exchange, u64 notices seen,
+                         // text (no answer)
   running,               // (no answer)
-  before,                // u64 now, u64 handle, text function
-  before_import,         // u64 now, u8 fabric, 64 bytes, text function [descriptor]
-  passed,                // u64 at, u64 handle, text function (no answer)
+  before,                // u64 handle, text function
+  before_import,         // u8 fabric, 64 bytes, text function [descriptor]
+  passed,                // u64 handle, text function (no answer)
 };
 
 enum class ToClient : std::uint8_t { reply = 1, notice = 2 };

@@ -7,16 +7,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 namespace symmcts::platform {
 namespace {
 
 // How long only messages that may have died with a client keep the machine from moving.
 constexpr int kLostMessagesMs = 200;
+// How long a process whose socket has closed may still live, by exec or because it closed
+// everything it had, before it counts as gone.
+constexpr int kEndingMs = 1'000;
 // How soon a broker that wants to end tries again while somebody holds the socket's lock.
 constexpr int kRetryEndMs = 10;
 // How long a broker that a client started waits for it.
@@ -69,6 +74,7 @@ int Server::run() {
   while (true) {
     int timeout = -1;
     if (state_.only_lost_messages()) timeout = kLostMessagesMs;
+    if (somebody_ended()) timeout = kEndingMs;
     if (state_.attached() == 0 && options_.started_by_client) timeout = kNoClientMs;
     const bool wants_to_end = finished();
     if (stopped_) return 0;
@@ -80,7 +86,7 @@ int Server::run() {
       return 1;
     }
     if (count == 0 && state_.attached() == 0 && options_.started_by_client) return 1;
-    if (count == 0 && state_.only_lost_messages()) state_.write_off_messages();
+    if (count == 0 && !drop_ended() && state_.only_lost_messages()) state_.miss_messages();
 
     const auto each = [&](Watch kind, const auto& act) {
       for (int i = 0; i < count; ++i) {
@@ -91,9 +97,7 @@ int Server::run() {
     };
     each(Watch::signal, [&](int, std::uint32_t) { stopped_ = true; });
     each(Watch::connection, [&](int fd, std::uint32_t what) {
-      if ((what & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) == 0) return;
-      receive(fd, true);
-      drop(fd);
+      if ((what & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) != 0) hung_up(fd);
     });
     each(Watch::process, [&](int process, std::uint32_t) {
       const auto it = processes_.find(process);
@@ -154,10 +158,9 @@ void Server::receive(int fd, bool everything) {
   do {
     Packet packet;
     const IoResult result = receive_packet(fd, packet, false);
-    if (result == IoResult::would_block) return;
-    if (result == IoResult::closed) {
-      connection.broken = true;
-    } else if (!connection.client) {
+    // The end of a connection is hung_up()'s.
+    if (result == IoResult::would_block || result == IoResult::closed) return;
+    if (!connection.client) {
       welcome(connection, std::move(packet));
     } else if (!state_.handle(*connection.client, std::move(packet))) {
       complain(name_of(connection.client), "sent a message that is none of the protocol");
@@ -220,6 +223,31 @@ void Server::flush(Connection& connection) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
 }
 
+// A process that dies closes its sockets one by one. Only when it is gone do the others find all of
+// them closed, in whatever order the system closes them.
+void Server::hung_up(int fd) {
+  receive(fd, true);
+  const auto it = connections_.find(fd);
+  if (it == connections_.end()) return;
+  if (!it->second.process) return drop(fd);
+  it->second.ended = true;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+bool Server::somebody_ended() const {
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [](const auto& entry) { return entry.second.ended; });
+}
+
+bool Server::drop_ended() {
+  std::vector<int> ended;
+  for (const auto& [fd, connection] : connections_) {
+    if (connection.ended) ended.push_back(fd);
+  }
+  for (const int fd : ended) drop(fd);
+  return !ended.empty();
+}
+
 void Server::drop(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
@@ -275,6 +303,13 @@ UniqueFd Server::open_descriptor(std::uint64_t id) {
 }
 
 std::optional<std::uint64_t> Server::find_descriptor(int fd) { return descriptors_.find(fd); }
+
+void Server::refuse(ClientId client) {
+  const auto it = sockets_.find(client);
+  if (it == sockets_.end()) return;
+  complain(name_of(client), "sent a message that is none of the protocol");
+  connections_.at(it->second).broken = true;
+}
 
 void Server::deadlocked(const DeadlockReport& report) {
   std::fprintf(stderr, "symmcts-broker: %s\n", deadlock_text(report).c_str());

@@ -41,6 +41,7 @@ class Server : public Outlet {
   UniqueFd open_descriptor(std::uint64_t id) override;
   std::optional<std::uint64_t> find_descriptor(int fd) override;
   void deadlocked(const DeadlockReport& report) override;
+  void refuse(ClientId client) override;
 
  private:
   struct Connection {
@@ -50,6 +51,7 @@ class Server : public Outlet {
     std::deque<Packet> outbox;  // what the socket did not take yet
     std::size_t outbox_bytes = 0;
     bool broken = false;  // to be dropped at the end of the round
+    bool ended = false;   // the socket has closed: dropped when its process has ended
   };
   enum class Watch : std::uint8_t { signal, listening, connection, process, descriptor };
 
@@ -62,6 +64,10 @@ class Server : public Outlet {
   void welcome(Connection& connection, Packet hello);
   void flush(Connection& connection);
   void drop(int fd);
+  void hung_up(int fd);
+  bool somebody_ended() const;
+  // Those whose process lives on. False if there was none.
+  bool drop_ended();
   void drop_broken();
   bool finished();
 

@@ -29,16 +29,16 @@ SocketClient::~SocketClient() {
   reader_.join();
 }
 
-bool SocketClient::send(Op op, std::uint32_t request, const WireWriter& fields, int fd) {
+bool SocketClient::send(Op op, std::uint32_t request, Ns now, const WireWriter& fields, int fd) {
   WireWriter packet;
-  packet.put(op).put(request);
+  packet.put(op).put(request).put(now);
   Bytes bytes = packet.bytes();
   bytes.insert(bytes.end(), fields.bytes().begin(), fields.bytes().end());
   std::lock_guard lock(send_mutex_);
   return send_packet(socket_.get(), bytes, fd, true) == IoResult::done;
 }
 
-SocketClient::Reply SocketClient::ask(Op op, const WireWriter& fields, int fd) {
+SocketClient::Reply SocketClient::ask(Op op, const WireWriter& fields, int fd, Ns now) {
   Reply reply;
   if (::getpid() != process_) {
     reply.code = Code::not_initialized;
@@ -50,7 +50,7 @@ SocketClient::Reply SocketClient::ask(Op op, const WireWriter& fields, int fd) {
   if (next_request_ == 0) next_request_ = 1;
   waiting_[request] = &reply;
   lock.unlock();
-  const bool sent = send(op, request, fields, fd);
+  const bool sent = send(op, request, now, fields, fd);
   lock.lock();
   // What could not be sent is never answered; a broker that has gone answers all that waits.
   if (sent) replied_.wait(lock, [&] { return reply.done; });
@@ -59,13 +59,13 @@ SocketClient::Reply SocketClient::ask(Op op, const WireWriter& fields, int fd) {
 }
 
 SocketClient::Reply SocketClient::ask(CallTime& time, Op op, const WireWriter& fields, int fd) {
-  Reply reply = ask(op, fields, fd);
+  Reply reply = ask(op, fields, fd, time.now);
   time.at = std::max(time.now, reply.at);
   return reply;
 }
 
-void SocketClient::tell(Op op, const WireWriter& fields) {
-  if (::getpid() == process_) send(op, 0, fields, -1);
+void SocketClient::tell(Op op, const WireWriter& fields, Ns now) {
+  if (::getpid() == process_) send(op, 0, now, fields, -1);
 }
 
 void SocketClient::read_packets() {
@@ -152,6 +152,7 @@ void SocketClient::declare_managed() {
 void SocketClient::report_stuck(const Stuck& stuck) {
   WireWriter fields;
   fields.put(stuck.next_event).put(stuck.deadline).put(std::uint8_t{stuck.in_call});
+  fields.put(std::uint8_t{stuck.in_exchange});
   fields.put(notices_taken_.load());
   tell(Op::stuck, fields.put_text(stuck.where));
 }

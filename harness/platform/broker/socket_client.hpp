@@ -62,7 +62,7 @@ class SocketClient : public Client {
 
   void declare_managed() override;
   bool deterministic() const override;
-  void message_out() override;
+  void message_out(int to) override;
   void message_in(std::uint64_t count) override;
   void report_stuck(const Stuck& stuck) override;
   void report_running() override;
@@ -89,14 +89,14 @@ class SocketClient : public Client {
   };
 
   // Sends a request and waits for its answer. not_initialized in a forked child, as the driver.
-  Reply ask(Op op, const WireWriter& fields, int fd = -1);
+  Reply ask(Op op, const WireWriter& fields, int fd = -1, Ns now = 0);
   // The same, for calls that carry a clock.
   Reply ask(CallTime& time, Op op, const WireWriter& fields, int fd = -1);
   Code ask_for_handle(CallTime& time, Op op, const WireWriter& fields, HandleInfo& out,
                       int fd = -1);
   // Sends a message that has no answer.
-  void tell(Op op, const WireWriter& fields);
-  bool send(Op op, std::uint32_t request, const WireWriter& fields, int fd);
+  void tell(Op op, const WireWriter& fields, Ns now = 0);
+  bool send(Op op, std::uint32_t request, Ns now, const WireWriter& fields, int fd);
   Code fetch_replicas(std::uint64_t object, Binding& out);
 
   void read_packets();

@@ -63,7 +63,7 @@ Code SocketClient::import_fabric(CallTime& time, const std::array<std::uint8_t, 
 }
 
 Code SocketClient::map(CallTime& time, std::uint64_t handle, Mapped& out) {
-  Reply reply = ask(time, Op::map, WireWriter().put(time.now).put(handle));
+  Reply reply = ask(time, Op::map, WireWriter().put(handle));
   if (reply.code != Code::success) return reply.code;
   out.mapping = WireReader(reply.fields).take<std::uint64_t>();
   out.memory_fd = reply.fd.release();
@@ -91,7 +91,7 @@ Code SocketClient::multicast_create(CallTime& time, std::uint32_t devices, std::
 
 Code SocketClient::multicast_add_device(CallTime& time, std::uint64_t handle, int gpu) {
   WireWriter fields;
-  fields.put(time.now).put(handle).put(std::int32_t{gpu});
+  fields.put(handle).put(std::int32_t{gpu});
   return ask(time, Op::multicast_add_device, fields).code;
 }
 
@@ -99,7 +99,7 @@ Code SocketClient::multicast_bind(CallTime& time, std::uint64_t handle, std::uin
                                   std::uint64_t allocation, std::uint64_t mem_offset,
                                   std::uint64_t size) {
   WireWriter fields;
-  fields.put(time.now).put(handle).put(mc_offset).put(allocation).put(mem_offset).put(size);
+  fields.put(handle).put(mc_offset).put(allocation).put(mem_offset).put(size);
   return ask(time, Op::multicast_bind, fields).code;
 }
 
@@ -190,7 +190,9 @@ void SocketClient::word_wait(const WordWait& wait) {
   tell(Op::word_wait, fields);
 }
 
-void SocketClient::message_out() { tell(Op::message_out, {}); }
+void SocketClient::message_out(int to) {
+  tell(Op::message_out, WireWriter().put(std::int32_t{to}));
+}
 void SocketClient::message_in(std::uint64_t count) {
   tell(Op::message_in, WireWriter().put(count));
 }
@@ -200,7 +202,7 @@ void SocketClient::before(CallTime& time, const char* function, std::uint64_t ha
   time.at = time.now;
   if (!has_holds_) return;
   WireWriter fields;
-  fields.put(time.now).put(handle).put_text(function);
+  fields.put(handle).put_text(function);
   ask(time, Op::before, fields);
 }
 
@@ -209,7 +211,7 @@ void SocketClient::before_import(CallTime& time, const char* function, int fd,
   time.at = time.now;
   if (!has_holds_) return;
   WireWriter fields;
-  fields.put(time.now).put(std::uint8_t{fabric != nullptr});
+  fields.put(std::uint8_t{fabric != nullptr});
   fields.put(fabric != nullptr ? *fabric : std::array<std::uint8_t, 64>{}).put_text(function);
   const bool travels = fabric == nullptr && ::fcntl(fd, F_GETFD) >= 0;
   ask(time, Op::before_import, fields, travels ? fd : -1);
@@ -218,8 +220,8 @@ void SocketClient::before_import(CallTime& time, const char* function, int fd,
 void SocketClient::passed(CallTime& time, const char* function, std::uint64_t handle) {
   if (!has_holds_) return;
   WireWriter fields;
-  fields.put(std::max(time.now, time.at)).put(handle).put_text(function);
-  tell(Op::passed, fields);
+  fields.put(handle).put_text(function);
+  tell(Op::passed, fields, std::max(time.now, time.at));
 }
 
 }  // namespace symmcts::platform

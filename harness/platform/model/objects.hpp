@@ -46,10 +46,12 @@ struct WordWait {
 // What the broker tells a client that has not asked.
 struct Notice {
   enum class Kind {
-    word_done,  // id, at: the wait is satisfied at that time
-    granted,    // at: no event anywhere is earlier, device work up to `at` may run
-    deadline,   // at: the exchange deadline of the last stuck report has passed
-    deadlock,   // text: no rank of the machine can ever move again
+    word_done,   // id, at: the wait is satisfied at that time
+    granted,     // at: no event anywhere is earlier, device work up to `at` may run
+    deadline,    // at: the exchange deadline of the last stuck report has passed
+    look_again,  // somebody has left: what the host waits for in the exchange may have come to an
+                 // end
+    deadlock,    // text: no rank of the machine can ever move again
     broker_gone,
   };
   Kind kind{};
@@ -68,6 +70,7 @@ struct Stuck {
   // the request travel separately, and a call that returns at once never was a reason to move the
   // machine.
   bool in_call = false;
+  bool in_exchange = false;  // the host waits for a message, or for the end of who would send it
 };
 
 }  // namespace symmcts::platform

@@ -1,7 +1,6 @@
 #include "harness/platform/model/quiescence.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace symmcts::platform {
 
@@ -27,14 +26,16 @@ void Quiescence::detach(ClientId client) {
   somebody_left_ = true;
 }
 
-void Quiescence::message_out(ClientId client) {
+void Quiescence::message_out(ClientId client, int to) {
   runs(clients_[client]);
-  ++in_flight_;
+  ++in_flight_[to];
+  looked_ = false;
 }
 
 void Quiescence::message_in(ClientId client, std::uint64_t count) {
   runs(clients_[client]);
-  in_flight_ -= static_cast<std::int64_t>(count);
+  in_flight_[rank_of(client)] -= static_cast<std::int64_t>(count);
+  looked_ = false;
 }
 
 void Quiescence::report_stuck(ClientId client, const Stuck& stuck, std::uint64_t seen) {
@@ -55,38 +56,81 @@ void Quiescence::noticed(ClientId client) {
 void Quiescence::parked(ClientId client) { ++clients_[client].parked; }
 
 void Quiescence::unparked(ClientId client) {
+  --clients_[client].parked;
+  answered(client);
+}
+
+void Quiescence::answered(ClientId client) {
   Client& entry = clients_[client];
-  --entry.parked;
-  runs(entry);
+  // Inside one driver call a client may ask again: its report holds until it leaves the call.
+  if (!entry.stuck.in_call) entry.is_stuck = false;
+  deadlocked_ = false;
+}
+
+bool Quiescence::takes_turns(ClientId client) const {
+  const auto it = clients_.find(client);
+  if (it == clients_.end() || !it->second.managed || !deterministic()) return false;
+  return clients_.size() > 1 || attached_ < expected_;
+}
+
+std::optional<Quiescence::Earliest> Quiescence::earliest_event() const {
+  std::optional<Earliest> best;
+  const auto consider = [&](const Earliest& one) {
+    if (!best || one < *best) best = one;
+  };
+  for (const auto& [id, client] : clients_) {
+    const Ns event = client.stuck.next_event;
+    if (event != kNever) consider({event, rank_of(id), Move::Kind::grant, id});
+    if (!client.calls.empty()) {
+      consider({*client.calls.begin(), rank_of(id), Move::Kind::serve, id});
+    }
+  }
+  return best;
+}
+
+std::optional<Quiescence::Earliest> Quiescence::earliest_deadline() const {
+  std::optional<Earliest> best;
+  for (const auto& [id, client] : clients_) {
+    const Earliest one{client.stuck.deadline, rank_of(id), Move::Kind::deadline, id};
+    if (one.at != kNever && (!best || one < *best)) best = one;
+  }
+  return best;
 }
 
 std::optional<Move> Quiescence::next(bool hold_waits) {
-  if (!all_wait() || in_flight_ != 0) return std::nullopt;
-  // The least of (time, rank) over one of the two times of a report.
-  const auto least = [&](Ns Stuck::*time) {
-    std::optional<std::tuple<Ns, int, ClientId>> best;
-    for (const auto& [id, client] : clients_) {
-      const std::tuple<Ns, int, ClientId> candidate{client.stuck.*time, rank_of(id), id};
-      if (client.stuck.*time != kNever && (!best || candidate < *best)) best = candidate;
+  if (!all_wait() || message_under_way()) return std::nullopt;
+  if (const auto event = earliest_event()) {
+    if (event->kind == Move::Kind::grant) {
+      noticed(event->client);
+    } else {
+      auto& calls = clients_[event->client].calls;
+      calls.erase(calls.begin());
+      deadlocked_ = false;
     }
-    return best;
-  };
-  if (const auto event = least(&Stuck::next_event)) {
-    noticed(std::get<2>(*event));
-    return Move{Move::Kind::grant, std::get<2>(*event), std::get<0>(*event)};
+    return Move{event->kind, event->client, event->at};
   }
   if (hold_waits) return Move{Move::Kind::open_hold, 0, 0};
-  if (const auto deadline = least(&Stuck::deadline)) {
-    noticed(std::get<2>(*deadline));
-    return Move{Move::Kind::deadline, std::get<2>(*deadline), std::get<0>(*deadline)};
+  if (const auto deadline = earliest_deadline()) {
+    noticed(deadline->client);
+    return Move{Move::Kind::deadline, deadline->client, deadline->at};
   }
   if (deadlocked_) return std::nullopt;
   deadlocked_ = true;
   return Move{Move::Kind::deadlock, 0, 0};
 }
 
+std::vector<ClientId> Quiescence::look_again() {
+  std::vector<ClientId> out;
+  for (const auto& [id, client] : clients_) {
+    if (client.managed && client.is_stuck && client.stuck.in_exchange) out.push_back(id);
+  }
+  for (const ClientId client : out) noticed(client);
+  looked_ = true;
+  return out;
+}
+
 bool Quiescence::only_lost_messages() const {
-  return in_flight_ != 0 && somebody_left_ && all_wait();
+  return somebody_left_ && all_wait() && message_under_way();
 }
 
 const Stuck* Quiescence::stuck(ClientId client) const {
@@ -95,7 +139,18 @@ const Stuck* Quiescence::stuck(ClientId client) const {
 }
 
 bool Quiescence::waits(const Client& client) const {
-  return client.managed && client.is_stuck && (!client.stuck.in_call || client.parked > 0);
+  const bool in_broker = client.parked > 0 || !client.calls.empty();
+  return client.managed && client.is_stuck && (!client.stuck.in_call || in_broker);
+}
+
+bool Quiescence::message_under_way() const {
+  const auto heard_early = [](const auto& entry) { return entry.second < 0; };
+  if (std::any_of(in_flight_.begin(), in_flight_.end(), heard_early)) return true;
+  return std::any_of(clients_.begin(), clients_.end(), [&](const auto& entry) {
+    if (!entry.second.stuck.in_exchange) return false;
+    const auto messages = in_flight_.find(rank_of(entry.first));
+    return messages != in_flight_.end() && messages->second != 0;
+  });
 }
 
 bool Quiescence::all_wait() const {

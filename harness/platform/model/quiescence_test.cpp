@@ -1,5 +1,6 @@
 #include "harness/platform/model/quiescence.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace symmcts::platform {
@@ -15,6 +16,9 @@ class QuiescenceTest : public ::testing::Test {
   }
   void stuck(ClientId client, Ns next = kNever, Ns deadline = kNever, bool in_call = false) {
     quiescence_.report_stuck(client, {next, deadline, "exchange", in_call}, seen_[client]);
+  }
+  void exchanges(ClientId client, Ns next) {
+    quiescence_.report_stuck(client, {next, kNever, "exchange", false, true}, seen_[client]);
   }
   std::optional<Move> next(bool hold = false) {
     const auto move = quiescence_.next(hold);
@@ -58,20 +62,27 @@ TEST_F(QuiescenceTest, AReceiverMayBeHeardBeforeTheSender) {
   stuck(b_, 200);
   stuck(a_, 100);
   EXPECT_FALSE(next()) << "what a sent has not been heard of yet";
-  quiescence_.message_out(a_);
+  quiescence_.message_out(a_, 1);
   stuck(a_, 100);
   EXPECT_EQ(next()->client, a_);
 }
 
 TEST_F(QuiescenceTest, AMessageUnderWayKeepsTimeStill) {
-  quiescence_.message_out(a_);
+  quiescence_.message_out(a_, 1);
   stuck(a_, 100);
-  stuck(b_, 200);
+  exchanges(b_, 200);
   EXPECT_FALSE(next()) << "it may reach b before 100";
   quiescence_.message_in(b_, 1);
   EXPECT_FALSE(next()) << "b has taken it in and runs";
   stuck(b_, 200);
   EXPECT_EQ(next()->client, a_);
+}
+
+TEST_F(QuiescenceTest, AMessageToOneThatDoesNotWaitForItKeepsNobody) {
+  quiescence_.message_out(a_, 1);
+  stuck(a_, 100);
+  stuck(b_, 200);
+  EXPECT_EQ(next()->client, a_) << "b takes it in when its device work is done";
 }
 
 TEST_F(QuiescenceTest, DeviceWorkThenHoldsThenDeadlines) {
@@ -109,6 +120,63 @@ TEST_F(QuiescenceTest, AReportThatOvertakesItsCallDoesNotCount) {
   EXPECT_FALSE(next()) << "answered: it runs";
 }
 
+TEST_F(QuiescenceTest, CallsAreServedInVirtualTimeWhoeverAskedFirst) {
+  ASSERT_TRUE(quiescence_.takes_turns(b_));
+  quiescence_.queued(b_, 200);
+  stuck(b_, kNever, kNever, /*in_call=*/true);
+  EXPECT_FALSE(next()) << "a runs and may call before 200";
+  quiescence_.queued(a_, 100);
+  stuck(a_, kNever, kNever, /*in_call=*/true);
+  const auto first = next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, Move::Kind::serve);
+  EXPECT_EQ(first->client, a_);
+  EXPECT_EQ(first->at, 100u);
+  quiescence_.answered(a_);
+  EXPECT_FALSE(next()) << "a has its answer and runs";
+  // A driver call may take several requests: the report of the first still holds.
+  quiescence_.queued(a_, 150);
+  EXPECT_EQ(next()->client, a_);
+  quiescence_.answered(a_);
+  quiescence_.report_running(a_);
+  stuck(a_, 300);
+  EXPECT_EQ(next()->client, b_);
+}
+
+TEST_F(QuiescenceTest, ACallWaitsForDeviceWorkThatIsNotLater) {
+  quiescence_.queued(a_, 100);
+  stuck(a_, 100, kNever, /*in_call=*/true);
+  stuck(b_, 50);
+  EXPECT_EQ(next()->client, b_);
+  stuck(b_, 200);
+  const auto own = next();
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->kind, Move::Kind::grant);
+  EXPECT_EQ(own->client, a_);
+  stuck(a_, 400, kNever, /*in_call=*/true);
+  EXPECT_EQ(next()->kind, Move::Kind::serve);
+}
+
+TEST_F(QuiescenceTest, ACallThatParksAfterItsTurnStaysStuck) {
+  quiescence_.queued(a_, 100);
+  stuck(a_, kNever, kNever, /*in_call=*/true);
+  stuck(b_, 200);
+  EXPECT_EQ(next()->kind, Move::Kind::serve);
+  quiescence_.parked(a_);
+  EXPECT_EQ(next()->client, b_);
+}
+
+TEST_F(QuiescenceTest, NobodyTakesTurnsAloneOrOnAnUnmanagedMachine) {
+  quiescence_.detach(b_);
+  EXPECT_FALSE(quiescence_.takes_turns(a_));
+  quiescence_.expect(3);
+  EXPECT_TRUE(quiescence_.takes_turns(a_)) << "one is still to come";
+  const ClientId c = client_id(0, 2);
+  quiescence_.attach(c);
+  quiescence_.acts(c);
+  EXPECT_FALSE(quiescence_.takes_turns(a_));
+}
+
 TEST_F(QuiescenceTest, AReportThatCrossedANoticeDoesNotCount) {
   quiescence_.noticed(a_);
   stuck(a_, 100);
@@ -125,10 +193,17 @@ TEST_F(QuiescenceTest, TheDeadNoLongerCount) {
   EXPECT_EQ(next()->client, a_);
 }
 
-TEST_F(QuiescenceTest, MessagesToTheDeadAreWrittenOff) {
-  quiescence_.message_out(a_);
-  stuck(a_, 100);
-  EXPECT_FALSE(quiescence_.only_lost_messages()) << "b may still take it in";
+TEST_F(QuiescenceTest, AMessageToTheDeadKeepsNobody) {
+  quiescence_.message_out(a_, 1);
+  exchanges(a_, 100);
+  quiescence_.detach(b_);
+  EXPECT_EQ(next()->client, a_);
+}
+
+TEST_F(QuiescenceTest, MessagesThatDiedWithTheirSenderAreWrittenOff) {
+  quiescence_.message_out(b_, 0);
+  exchanges(a_, 100);
+  EXPECT_FALSE(quiescence_.only_lost_messages()) << "it may still leave b";
   quiescence_.detach(b_);
   EXPECT_FALSE(next());
   EXPECT_TRUE(quiescence_.only_lost_messages());
@@ -136,11 +211,25 @@ TEST_F(QuiescenceTest, MessagesToTheDeadAreWrittenOff) {
   EXPECT_EQ(next()->client, a_);
   // One that arrives after all costs another look, no more.
   quiescence_.message_in(a_, 1);
-  stuck(a_, 200);
+  exchanges(a_, 200);
   EXPECT_FALSE(next());
   EXPECT_TRUE(quiescence_.only_lost_messages());
   quiescence_.write_off();
   EXPECT_EQ(next()->at, 200u);
+}
+
+TEST_F(QuiescenceTest, WhoWaitsInTheExchangeLooksAgainBeforeItsMessagesAreWrittenOff) {
+  quiescence_.message_out(b_, 0);
+  exchanges(a_, kNever);
+  quiescence_.detach(b_);
+  EXPECT_TRUE(quiescence_.only_lost_messages());
+  EXPECT_FALSE(quiescence_.all_have_looked());
+  EXPECT_THAT(quiescence_.look_again(), ::testing::ElementsAre(a_));
+  EXPECT_FALSE(quiescence_.only_lost_messages()) << "a looks";
+  ++seen_[a_];
+  exchanges(a_, kNever);
+  EXPECT_TRUE(quiescence_.only_lost_messages());
+  EXPECT_TRUE(quiescence_.all_have_looked());
 }
 
 TEST_F(QuiescenceTest, ClientsThatAreExpectedCountAsRunning) {

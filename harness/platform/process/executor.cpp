@@ -63,9 +63,10 @@ void Executor::run() {
 }
 
 bool Executor::blocked() const {
-  // A poll that can be answered and an exchange whose deadline has passed are about to go on.
-  return !waiters_.empty() || calls_ > 0 || (exchanging_ && !deadline_passed_) ||
-         (polls_ > 0 && !settled(poll_until_));
+  // A poll that can be answered and an exchange whose deadline has passed, or that looks again, are
+  // about to go on.
+  const bool exchange_waits = exchanging_ && !deadline_passed_ && !looking_;
+  return !waiters_.empty() || calls_ > 0 || exchange_waits || (polls_ > 0 && !settled(poll_until_));
 }
 
 bool Executor::runnable() const {
@@ -133,6 +134,7 @@ void Executor::report_stuck() {
   stuck.deadline = exchanging_ ? deadline_ : kNever;
   stuck.where = where_;
   stuck.in_call = calls_ > 0;
+  stuck.in_exchange = exchanging_;
   client_.report_stuck(stuck);
   reported_ = true;
 }
@@ -142,6 +144,10 @@ void Executor::pass_deadline(Ns at) {
   deadline_passed_ = true;
   deadline_ = kNever;
   host_moves();
+  wake_exchange();
+}
+
+void Executor::wake_exchange() {
   [[maybe_unused]] const int written = ::eventfd_write(event_fd_, 1);
 }
 
@@ -162,6 +168,13 @@ void Executor::take(const Notice& notice) {
     case Notice::Kind::deadline:
       reported_ = false;
       if (exchanging_) pass_deadline(notice.at);
+      return;
+    case Notice::Kind::look_again:
+      reported_ = false;
+      if (!exchanging_) return;
+      looking_ = true;  // it counts as running until it waits again
+      host_moves();
+      wake_exchange();
       return;
     case Notice::Kind::deadlock:
       say(notice.text);

@@ -72,7 +72,7 @@ class Executor {
   void leave_blocking(Ns at);
 
   // The exchange, as streams.hpp has it.
-  std::uint64_t message_out();
+  std::uint64_t message_out(int to);
   int wait_begin(Ns deadline);
   bool wait_end(const std::uint64_t* clocks, std::size_t count);
 
@@ -92,6 +92,7 @@ class Executor {
   void report_stuck();
   void take(const Notice& notice);
   void pass_deadline(Ns at);
+  void wake_exchange();
   void join_clock(Ns at);
   void host_moves();
   void settle(std::unique_lock<std::mutex>& lock);
@@ -118,6 +119,7 @@ class Executor {
   bool exchanging_ = false;
   Ns deadline_ = kNever;
   bool deadline_passed_ = false;
+  bool looking_ = false;  // the exchange has been asked to look at its connections again
   const char* where_ = "";
 
   std::optional<Ns> granted_;   // holds only as long as the host stays blocked

@@ -118,9 +118,9 @@ void Executor::leave_blocking(Ns at) {
   settle(lock);
 }
 
-std::uint64_t Executor::message_out() {
+std::uint64_t Executor::message_out(int to) {
   std::lock_guard lock(mutex_);
-  client_.message_out();
+  client_.message_out(to);
   return now();
 }
 
@@ -129,16 +129,16 @@ int Executor::wait_begin(Ns deadline) {
   eventfd_t drained = 0;
   [[maybe_unused]] const int none = ::eventfd_read(event_fd_, &drained);
   exchanging_ = true;
-  deadline_passed_ = false;
+  deadline_passed_ = looking_ = false;
   deadline_ = deadline == 0 ? kNever : now() + deadline;
   where_ = "exchange";
   poke();
-  return deadline != 0 && client_.deterministic() ? event_fd_ : -1;
+  return client_.deterministic() ? event_fd_ : -1;
 }
 
 bool Executor::wait_end(const std::uint64_t* clocks, std::size_t count) {
   std::unique_lock lock(mutex_);
-  exchanging_ = false;
+  exchanging_ = looking_ = false;
   deadline_ = kNever;
   for (std::size_t i = 0; i < count; ++i) join_clock(clocks[i]);
   host_moves();

@@ -79,7 +79,7 @@ class LocalClient final : public Client {
   void word_wait(const WordWait&) override;
   void declare_managed() override {}
   bool deterministic() const override { return true; }
-  void message_out() override {}
+  void message_out(int) override {}
   void message_in(std::uint64_t) override {}
   void report_stuck(const Stuck&) override {}
   void report_running() override {}

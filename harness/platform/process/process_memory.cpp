@@ -40,11 +40,12 @@ Code ProcessMemory::gated_by(const std::function<void(CallTime&)>& gate, const c
   return code;
 }
 
-Code ProcessMemory::timed(const std::function<Code(CallTime&)>& call) {
+Code ProcessMemory::timed(const char* function, const std::function<Code(CallTime&)>& call) {
   CallTime time;
   time.now = time.at = clock_.now();
+  clock_.enter_blocking(function);
   const Code code = call(time);
-  clock_.advance_to(std::max(time.now, time.at));
+  clock_.leave_blocking(std::max(time.now, time.at));
   return code;
 }
 

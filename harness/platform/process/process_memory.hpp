@@ -104,8 +104,8 @@ class ProcessMemory final : public Memory {
   // The same with a gate of its own kind.
   Code gated_by(const std::function<void(CallTime&)>& gate, const char* function,
                 std::uint64_t handle, const GatedCall& call);
-  // The same without a gate, for steps that are no driver call of their own.
-  Code timed(const std::function<Code(CallTime&)>& call);
+  // The same without a gate, for a further step of the driver call `function`.
+  Code timed(const char* function, const std::function<Code(CallTime&)>& call);
   // invalid_value, with one line on stderr: the real driver crashes here (hardware/README.md).
   static Code refuse(const char* function, AppHandle handle);
   std::shared_ptr<Handle> find_handle(AppHandle handle);

@@ -37,14 +37,15 @@ Code ProcessMemory::alloc_device(int ordinal, std::uint64_t size, std::uint64_t&
     }
   }
   if (code == Code::success) {
-    code = timed([&](CallTime& time) { return client_.map(time, info.handle, mapped); });
+    code =
+        timed("cuMemAlloc", [&](CallTime& time) { return client_.map(time, info.handle, mapped); });
     code = complete(mapping, code, mapped);
     // The mapping alone keeps the memory from here on, and so does nothing where there is none.
     std::lock_guard lock(mutex_);
     handles_.release(mapping->handle);
     if (code != Code::success) space_.release(mapping->base, rounded);
   }
-  timed([&](CallTime& time) { return client_.release(time, info.handle); });
+  timed("cuMemAlloc", [&](CallTime& time) { return client_.release(time, info.handle); });
   if (code == Code::success) address = mapping->base;
   return code;
 }

@@ -56,8 +56,9 @@ Code ProcessMemory::retain(std::uint64_t address, AppHandle& out) {
   }
   if (revive) {
     // The application has released the handle, and only the mapping keeps the memory.
-    const Code code =
-        timed([&](CallTime& time) { return client_.retain(time, handle->info.handle); });
+    const Code code = timed("cuMemRetainAllocationHandle", [&](CallTime& time) {
+      return client_.retain(time, handle->info.handle);
+    });
     if (code != Code::success) return code;
     std::lock_guard lock(mutex_);
     handles_.reference(handle);

@@ -55,7 +55,7 @@ class ProcessStreams final : public Streams {
 
   void spend(const char* function) override;
   void managed() override;
-  std::uint64_t message_out() override { return executor_.message_out(); }
+  std::uint64_t message_out(int to) override { return executor_.message_out(to); }
   int wait_begin(Ns deadline) override { return executor_.wait_begin(deadline); }
   bool wait_end(const std::uint64_t* clocks, std::size_t count) override {
     return executor_.wait_end(clocks, count);

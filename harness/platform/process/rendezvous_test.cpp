@@ -24,9 +24,9 @@ using Token = std::array<std::uint8_t, 64>;
 // The harness's exchange in small: one packet carries the clock and a token.
 class Exchange {
  public:
-  Exchange(int fd, Streams& streams) : fd_(fd), streams_(streams) {}
+  Exchange(int fd, int peer, Streams& streams) : fd_(fd), peer_(peer), streams_(streams) {}
   void send(const Token& token = {}) {
-    Packet packet{streams_.message_out(), token};
+    Packet packet{streams_.message_out(peer_), token};
     ASSERT_EQ(::write(fd_, &packet, sizeof packet), static_cast<ssize_t>(sizeof packet));
   }
   Token receive() {
@@ -46,7 +46,7 @@ class Exchange {
     std::uint64_t clock;
     Token token;
   };
-  int fd_;
+  int fd_, peer_;
   Streams& streams_;
 };
 
@@ -78,7 +78,7 @@ std::string rank_body(int me, const std::string& socket, int fd, bool self_impor
   auto memory = Memory::make(*client, profile.value(), *streams, {me, 1 - me});
   Log log;
   streams->attach(*memory, log);
-  Exchange exchange(fd, *streams);
+  Exchange exchange(fd, 1 - me, *streams);
   const auto ok = [](Code code) { ASSERT_EQ(code, Code::success); };
 
   // Rank 1 sees its own GPU as ordinal 0: so would a native handle of its own misbehave too.

@@ -98,7 +98,7 @@ class Streams : public HostClock {
 
   // As symmcts_platform.h describes them.
   virtual void managed() = 0;
-  virtual std::uint64_t message_out() = 0;
+  virtual std::uint64_t message_out(int to) = 0;
   virtual int wait_begin(Ns deadline) = 0;
   virtual bool wait_end(const std::uint64_t* clocks, std::size_t count) = 0;
 

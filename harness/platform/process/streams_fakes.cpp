@@ -143,7 +143,7 @@ bool FakeRank::deterministic() const {
   return broker_.managed;
 }
 
-void FakeRank::message_out() {
+void FakeRank::message_out(int) {
   std::lock_guard lock(broker_.mutex);
   ++broker_.in_flight;
 }

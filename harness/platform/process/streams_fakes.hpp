@@ -60,7 +60,7 @@ class FakeRank final : public Client {
   void word_wait(const WordWait& wait) override;
   bool deterministic() const override;
   void declare_managed() override {}
-  void message_out() override;
+  void message_out(int to) override;
   void message_in(std::uint64_t count) override;
   void report_stuck(const Stuck& stuck) override;
   void report_running() override;

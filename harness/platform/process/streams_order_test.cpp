@@ -163,7 +163,7 @@ TEST(TwoRanks, AMessageCarriesTheClock) {
     const std::uint64_t taken = clock;
     EXPECT_FALSE(b.streams->wait_end(&taken, 1));
   });
-  clock = a.streams->message_out();
+  clock = a.streams->message_out(1);
   receiver.join();
   EXPECT_EQ(b.streams->now(), 5000u);
   EXPECT_EQ(broker.in_flight, 0);

@@ -29,8 +29,8 @@ struct ExchangeResult {
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
-  // Before a message leaves; the value travels with it.
-  virtual std::uint64_t leaving() = 0;
+  // Before a message to rank `to` leaves; the value travels with it.
+  virtual std::uint64_t leaving(int to) = 0;
   // Before blocking. Returns a descriptor that becomes readable when the deadline has passed by the
   // observer's clock, or -1: then the wall clock decides.
   virtual int wait_begins(std::chrono::nanoseconds deadline) = 0;

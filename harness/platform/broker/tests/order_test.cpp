@@ -73,8 +73,22 @@ Notice next(Client& client) {
 }
 
 Stuck at_event(Ns next) { return {next, kNever, "cuStreamSynchronize", false}; }
-Stuck in_exchange(Ns deadline) { return {kNever, deadline, "exchange", false}; }
+Stuck in_exchange(Ns deadline) { return {kNever, deadline, "exchange", false, true}; }
 Stuck in_call(const char* where) { return {kNever, kNever, where, true}; }
+
+// The call ends when the broker lets it; meanwhile the rank reports where it waits, as its executor
+// would.
+Code blocked(Client& client, const char* where, const std::function<Code()>& call) {
+  client.report_stuck(in_call(where));
+  const Code code = call();
+  client.report_running();
+  return code;
+}
+
+Code create_memory(Client& client, CallTime& time, int gpu, std::uint32_t types, HandleInfo& out) {
+  return blocked(client, "cuMemCreate",
+                 [&] { return client.create_memory(time, gpu, 2 * kMiB, types, out); });
+}
 
 TEST(Order, GrantsGoInVirtualTimeWhateverTheLoad) {
   TempFolder folder;
@@ -114,7 +128,7 @@ TEST(Order, AWordWaitIsAnsweredWithTheTimeOfTheWrite) {
     auto client = machine.join(0);
     CallTime time;
     HandleInfo info;
-    ASSERT_EQ(client->create_memory(time, 0, 2 * kMiB, 0, info), Code::success);
+    ASSERT_EQ(create_memory(*client, time, 0, 0, info), Code::success);
     client->touch_words(info.object, 64, 4);
     line.say(std::to_string(info.object));
     line.hear();
@@ -123,7 +137,9 @@ TEST(Order, AWordWaitIsAnsweredWithTheTimeOfTheWrite) {
   });
   Child waiter([&](Line& line) {
     auto client = machine.join(1);
+    client->report_stuck(in_exchange(kNever));
     const std::uint64_t object = std::stoull(line.hear());
+    client->report_running();
     client->word_wait({11, object, 64, 4, WordTest::geq, 1, 100});
     client->word_wait({12, object, 64, 4, WordTest::eq, 0, 200});
     const Notice first = next(*client);
@@ -200,16 +216,8 @@ class LateImport {
  public:
   explicit LateImport(bool root_waits) : root_waits_(root_waits) {}
 
-  // The call ends when the broker lets it; meanwhile the rank reports where it waits, as its
-  // executor would.
-  static Code blocked(Client& client, const char* where, const std::function<Code()>& call) {
-    client.report_stuck(in_call(where));
-    const Code code = call();
-    client.report_running();
-    return code;
-  }
   static void send(Client& client, Line& line, const std::string& text) {
-    client.message_out();
+    client.message_out(1 - client.machine().rank);
     line.say(text);
   }
   static std::string receive(Client& client, Line& line) {
@@ -218,11 +226,17 @@ class LateImport {
     client.message_in(1);
     return text;
   }
+  static Code import(Client& client, CallTime& time, const std::array<std::uint8_t, 64>& token,
+                     HandleInfo& out) {
+    return blocked(client, "cuMemImportFromShareableHandle",
+                   [&] { return client.import_fabric(time, token, out); });
+  }
   Code bind(Client& client, const HandleInfo& team, int gpu) const {
     CallTime time;
     HandleInfo memory;
-    EXPECT_EQ(client.create_memory(time, gpu, 2 * kMiB, kHandleFabric, memory), Code::success);
-    EXPECT_EQ(client.multicast_add_device(time, team.handle, gpu), Code::success);
+    EXPECT_EQ(create_memory(client, time, gpu, kHandleFabric, memory), Code::success);
+    const auto add = [&] { return client.multicast_add_device(time, team.handle, gpu); };
+    EXPECT_EQ(blocked(client, "cuMulticastAddDevice", add), Code::success);
     return blocked(client, "cuMulticastBindMem", [&] {
       return client.multicast_bind(time, team.handle, 0, memory.object, 0, 2 * kMiB);
     });
@@ -232,12 +246,14 @@ class LateImport {
     time.now = 1000;
     HandleInfo created, self;
     std::array<std::uint8_t, 64> token{};
-    client.multicast_create(time, 2, 2 * kMiB, kHandleFabric, created);
+    blocked(client, "cuMulticastCreate",
+            [&] { return client.multicast_create(time, 2, 2 * kMiB, kHandleFabric, created); });
     client.export_fabric(time, created.handle, token);
-    EXPECT_EQ(client.import_fabric(time, token, self), Code::success);
+    EXPECT_EQ(import(client, time, token, self), Code::success);
     send(client, line, {token.begin(), token.end()});
     if (root_waits_) receive(client, line);
-    EXPECT_EQ(client.release(time, created.handle), Code::success);
+    const auto release = [&] { return client.release(time, created.handle); };
+    EXPECT_EQ(blocked(client, "cuMemRelease", release), Code::success);
     client.passed(time, "cuMemRelease", created.handle);
     return bind(client, self, 0);
   }
@@ -254,7 +270,7 @@ class LateImport {
     if (!root_waits_) {
       EXPECT_EQ(time.at, 1000u) << "not before the root's release";
     }
-    EXPECT_EQ(client.import_fabric(time, token, team), Code::success);
+    EXPECT_EQ(import(client, time, token, team), Code::success);
     EXPECT_EQ(team.size, root_waits_ ? 2 * kMiB : 0u);
     if (root_waits_) send(client, line, "imported");
     return bind(client, team, 1);
@@ -269,6 +285,50 @@ struct Pair {
   int ends[2];
   Pair() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0); }
 };
+
+// A release of the last reference and an import by FABRIC token that nothing orders: the earlier
+// one in virtual time comes first, whoever asks first.
+TEST(Order, TheEarlierCallComesFirstWhateverTheLoad) {
+  for (const Ns import_at : {Ns{900}, Ns{1'100}}) {
+    for (const int slow : {0, 1}) {
+      SCOPED_TRACE(testing::Message() << "import at " << import_at << ", rank " << slow << " slow");
+      TempFolder folder;
+      Machine machine(folder, 2);
+      Pair pair;
+      Child root([&](Line&) {
+        auto client = machine.join(0);
+        Line exchange(pair.ends[0]);
+        CallTime time;
+        HandleInfo created;
+        std::array<std::uint8_t, 64> token{};
+        blocked(*client, "cuMulticastCreate", [&] {
+          return client->multicast_create(time, 2, 2 * kMiB, kHandleFabric, created);
+        });
+        client->export_fabric(time, created.handle, token);
+        LateImport::send(*client, exchange, {token.begin(), token.end()});
+        if (slow == 0) ::usleep(50'000);
+        time.now = 1'000;
+        const auto release = [&] { return client->release(time, created.handle); };
+        EXPECT_EQ(blocked(*client, "cuMemRelease", release), Code::success);
+      });
+      Child peer([&](Line&) {
+        auto client = machine.join(1);
+        Line exchange(pair.ends[1]);
+        const std::string bytes = LateImport::receive(*client, exchange);
+        std::array<std::uint8_t, 64> token{};
+        std::copy(bytes.begin(), bytes.end(), token.begin());
+        if (slow == 1) ::usleep(50'000);
+        CallTime time;
+        time.now = import_at;
+        HandleInfo team;
+        EXPECT_EQ(LateImport::import(*client, time, token, team), Code::success);
+        EXPECT_EQ(team.size, import_at < 1'000 ? 2 * kMiB : 0u);
+      });
+      EXPECT_EQ(root.wait(), 0);
+      EXPECT_EQ(peer.wait(), 0);
+    }
+  }
+}
 
 TEST(Order, AHoldMakesTheLateImportOf3506AndTheDeadlockIsNamed) {
   TempFolder folder;
@@ -344,9 +404,12 @@ TEST(Order, ADeadlineFiresWhenThePeerWasKilledBeforeItTookItsMessage) {
   EXPECT_EQ(victim.line().hear(), "here");
   Child survivor([&](Line& line) {
     auto client = machine.join(0);
-    client->message_out();
+    client->message_out(1);
     client->report_stuck(in_exchange(7'000));
     line.say("stuck");
+    // Its connections to the victim are closed by now: a rank that sees that does not time out.
+    EXPECT_EQ(next(*client).kind, Notice::Kind::look_again);
+    client->report_stuck(in_exchange(7'000));
     const Notice notice = next(*client);
     EXPECT_EQ(notice.kind, Notice::Kind::deadline);
     EXPECT_EQ(notice.at, 7'000u);
