@@ -14,6 +14,11 @@ if(SYMMCTS_SANITIZE)
   add_compile_options(-fsanitize=${SYMMCTS_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SYMMCTS_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # gcc's manual: a sanitizer's instrumentation makes such warnings see what is not there.
+    add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
+                        -Wno-stringop-overflow)
+  endif()
 endif()
 
 # symmcts_library(NAME SOURCES... [LIBS ...]): a static library with the project's flags.
@@ -50,10 +55,6 @@ function(symmcts_test name)
     # gcc 12 warns of overflows inside std::string (gcc PR 105329, 105651). As system headers they
     # are silent; a precompiled header takes that mark away.
     target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
-    if(SYMMCTS_SANITIZE)
-      # gcc's manual: a sanitizer's instrumentation makes this warning see what is not there.
-      target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
-    endif()
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(NOT SYMMCTS_TESTS)
