@@ -3,6 +3,8 @@
 The expected verdicts are what was run there, not what the judge happens to print.
 """
 
+import gzip
+import json
 import shutil
 
 from symmcts import SOURCE, Case, copies, unittest, verdicts
@@ -22,6 +24,20 @@ class H200Pairs(Case):
         self.assertEqual((verdict["status"], verdict["ranks"]), ("fail", [0]))
         # Both ranks' writes overlapped the upload, so nothing may be called serialized.
         self.assertNotEqual(verdicts(result)["SM-OVLP-1"]["status"], "fail")
+
+    def test_root_writes_without_the_roots_writes_is_no_pass(self):
+        traces = pair("root_writes")
+        trace = json.loads(gzip.decompress(traces[0].read_bytes()))
+        kept = [e for e in trace["traceEvents"] if not e["name"].startswith("Memcpy DtoD")]
+        self.assertEqual(len(trace["traceEvents"]) - len(kept), 5)
+        trace["traceEvents"] = kept
+        less = self.scratch / "root_writes_rank0.json"
+        less.write_text(json.dumps(trace))
+        result = self.expect_exit(5, "check", "--json", less, traces[1]).json
+        verdict = verdicts(result)["SM-KIND-1"]
+        self.assertEqual(verdict["status"], "unknown")
+        self.assertIn("5 unmatched", verdict["reason"])
+        self.assertIn("rank 1: 5 PtoP; rank 0: none", verdict["reason"])
 
     def test_ring_writes(self):
         result = self.expect_exit(0, "check", "--json", *pair("ring_writes")).json
