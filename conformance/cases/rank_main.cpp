@@ -13,12 +13,13 @@
 #include "conformance/cases/environment.hpp"
 #include "conformance/cases/options.hpp"
 #include "conformance/cases/session.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cases {
 namespace {
 
 int refuse(const std::string& text) {
-  std::fprintf(stderr, "symmcts-rank: %s\n", text.c_str());
+  std::fprintf(stderr, "symmcts-rank: %s\n", printable(text).c_str());
   return kRefused;
 }
 
@@ -106,7 +107,7 @@ int main(int argc, char** argv) {
   using namespace symmcts::cases;
   const symmcts::Result<Options> options = parse_options(argc, argv);
   if (!options) {
-    std::fprintf(stderr, "%s\n", options.error().c_str());
+    std::fprintf(stderr, "%s\n", symmcts::printable(options.error()).c_str());
     return symmcts::kRefused;
   }
   if (options.value().help) {

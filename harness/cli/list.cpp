@@ -10,12 +10,13 @@
 #include "harness/judge/exit_code.hpp"
 #include "harness/launch/listing.hpp"
 #include "harness/platform/model/profile.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cli {
 namespace {
 
 void print(const std::string& id, const std::string& what) {
-  std::printf("%s  %s\n", id.c_str(), what.c_str());
+  std::printf("%s  %s\n", printable(id).c_str(), printable(what).c_str());
 }
 
 int list_requirements(const Locations& at) {

@@ -12,6 +12,7 @@
 #include "harness/cli/verbs.hpp"
 #include "harness/judge/exit_code.hpp"
 #include "harness/report/report.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cli {
 namespace fs = std::filesystem;
@@ -56,7 +57,7 @@ std::string line_of(const Trial& trial) {
   } else {
     text += "caught by " + implementation.caught_by + " (" + implementation.source + ")";
   }
-  return text + "\n";
+  return printable(text) + "\n";
 }
 
 // Writes result.json and, if `json`, prints it; the lines for people are out by now.
@@ -82,7 +83,7 @@ int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& o
                                    {"exit", exit},
                                    {"implementations", list}};
   const auto dump = [&] {
-    return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   };
   if (const Status written = write_result(out, dump()); !written) {
     exit = fail(judge::kExitError, written.error());

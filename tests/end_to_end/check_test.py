@@ -80,6 +80,14 @@ class UnreadableInput(Case):
                 run = self.expect_exit(2, "check", bad, pair("ring_writes")[1])
                 self.one_line_naming(run, str(bad))
 
+    def test_a_file_name_does_not_steer_the_terminal(self):
+        name = self.scratch / "a\033[2J\rb.json"
+        run = self.expect_exit(2, "check", name)
+        self.assertNotRegex(run.err, "[\x00-\x09\x0b-\x1f\x7f]")
+        self.one_line_naming(run, "a\\x1b[2J\\rb.json")
+        run = self.expect_exit(2, "check", "--no-such-\033[2J")
+        self.assertNotRegex(run.err, "[\x00-\x09\x0b-\x1f\x7f]")
+
     def test_two_files_of_one_rank_are_refused(self):
         first = pair("ring_writes")[0]
         again = self.scratch / first.name

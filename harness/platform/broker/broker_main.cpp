@@ -12,6 +12,7 @@
 #include "harness/platform/broker/environment.hpp"
 #include "harness/platform/broker/profile_lookup.hpp"
 #include "harness/platform/broker/server.hpp"
+#include "harness/support/printable.hpp"
 
 namespace {
 
@@ -96,7 +97,7 @@ int serve(const Arguments& arguments) {
   auto server = start(arguments);
   // The client that started this process reads nothing (well) or one line (why not).
   if (!server) {
-    const std::string line = server.error() + "\n";
+    const std::string line = printable(server.error()) + "\n";
     if (!ready) {
       std::fprintf(stderr, "symmcts-broker: %s", line.c_str());
     } else if (::write(ready.get(), line.data(), line.size()) < 0) {
@@ -129,8 +130,11 @@ int main(int argc, char** argv) {
   app.add_flag("--detach", arguments.detach)->group("");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    std::fprintf(stderr, "symmcts-broker: %s\n", printable(error.what()).c_str());
+    return 2;
   }
   if (arguments.socket.empty() == (arguments.client_fd < 0)) {
     std::fprintf(stderr, "symmcts-broker: --socket is required\n");

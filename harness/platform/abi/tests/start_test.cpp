@@ -75,6 +75,12 @@ TEST(Start, BadSettingsAreNamed) {
   EXPECT_EQ(ended.said.find("init 0"), std::string::npos);
 }
 
+TEST(Start, WhatItQuotesCannotSteerTheTerminal) {
+  const Ended ended = start("SYMMCTS_PLATFORM=\"$(printf 'a\\033[2J\\rb')\"");
+  EXPECT_NE(ended.said.find("a\\x1b[2J\\rb"), std::string::npos) << ended.said;
+  EXPECT_EQ(ended.said.find_first_of("\033\r"), std::string::npos);
+}
+
 TEST(Start, LoadsTheInjectionLibrary) {
   const std::string probe = std::string("CUDA_INJECTION64_PATH=") + SYMMCTS_INJECTION_PROBE;
   Ended ended = start(probe);
