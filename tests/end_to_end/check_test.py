@@ -5,9 +5,11 @@ The expected verdicts are what was run there, not what the judge happens to prin
 
 import gzip
 import json
+import pathlib
+import shlex
 import shutil
 
-from symmcts import SOURCE, Case, copies, unittest, verdicts
+from symmcts import BIN, SOURCE, Case, copies, subprocess, unittest, verdicts
 
 TRACES = SOURCE / "fixtures" / "traces" / "kineto-2xh200"
 
@@ -75,7 +77,9 @@ class UnreadableInput(Case):
         binary.write_bytes(bytes(range(256)) * 16)
         half = self.scratch / "header-only.json.gz"
         half.write_bytes(pair("ring_writes")[0].read_bytes()[:10])
-        for bad in (self.scratch / "missing.json", empty, no_trace, binary, half, self.scratch):
+        # /dev/zero never ends.
+        for bad in (self.scratch / "missing.json", empty, no_trace, binary, half, self.scratch,
+                    pathlib.Path("/dev/null"), pathlib.Path("/dev/zero")):
             with self.subTest(bad.name):
                 run = self.expect_exit(2, "check", bad, pair("ring_writes")[1])
                 self.one_line_naming(run, str(bad))
@@ -87,6 +91,13 @@ class UnreadableInput(Case):
         self.one_line_naming(run, "a\\x1b[2J\\rb.json")
         run = self.expect_exit(2, "check", "--no-such-\033[2J")
         self.assertNotRegex(run.err, "[\x00-\x09\x0b-\x1f\x7f]")
+
+    def test_a_pipe_is_read_like_a_file(self):
+        first, second = (shlex.quote(str(path)) for path in pair("ring_writes"))
+        command = (f"{shlex.quote(str(BIN / 'symmcts'))} check <(cat {first}) {second} "
+                   "--rank /dev/fd/63=0")
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_two_files_of_one_rank_are_refused(self):
         first = pair("ring_writes")[0]

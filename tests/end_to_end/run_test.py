@@ -49,6 +49,21 @@ class ExitCodes(Case):
                                                         if arguments[0] != "list" else ()))
                 self.one_line_naming(run, text)
 
+    def test_a_platform_that_is_no_profile_is_told_what_it_is(self):
+        empty = self.scratch / "empty.toml"
+        empty.touch()
+        for platform, text in (
+            ("/dev/null", "/dev/null: is a device, not a file"),
+            (self.scratch, f"{self.scratch}: is a folder, not a file"),
+            (self.scratch / "none.toml", "none.toml: No such file"),
+            (empty, f"{empty}:1:1: the file lacks the keys 'schema', 'name', 'summary', 'machine'"),
+        ):
+            for verb in ("run", "selftest"):
+                with self.subTest((verb, platform)):
+                    run = self.expect_exit(2, verb, "--platform", platform, "--out",
+                                           self.scratch / "o")
+                    self.one_line_naming(run, text)
+
     def test_seeds_that_are_none_are_refused(self):
         for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
             for seed in ("-1", "18446744073709551616", "1.5", "many"):
