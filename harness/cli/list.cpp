@@ -78,7 +78,7 @@ int list_implementations(const Locations& at, bool defects_only) {
   const auto machine = find_machine(kDefaultPlatform, at);
   if (!machine) return fail(judge::kExitError, machine.error());
   const auto request = make_request(machine.value(), Placement{}, 1, 0, at, host);
-  if (!request) return fail(judge::kExitError, request.error());
+  if (!request) return fail(judge::kExitUsage, request.error());
   const auto known = launch::list_implementations(request.value(), host);
   if (!known) return fail(judge::kExitError, known.error());
   for (const launch::ImplementationName& implementation : known.value()) {

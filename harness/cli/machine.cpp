@@ -85,6 +85,9 @@ Result<launch::UnitRequest> make_request(const Machine& machine, const Placement
   auto placed = launch::place_ranks(seats);
   if (!placed) return Error{placed.error()};
   request.seats = std::move(placed.value());
+  auto scratch = launch::find_scratch(host);
+  if (!scratch) return Error{scratch.error()};
+  request.scratch = std::move(scratch.value());
   request.root_ordinal = placement.root_ordinal;
   request.one_visible_gpu = placement.one_visible_gpu;
   request.allow_multicast = placement.allow_multicast;

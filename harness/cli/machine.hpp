@@ -26,7 +26,8 @@ inline constexpr char kSystem[] = "system";
 Result<Machine> find_machine(const std::string& name, const Locations& at);
 
 // A request that holds everything but implementation, unit, scenario and output folder. Fails where
-// the ranks have no room on the machine, or the launcher is not there.
+// the ranks have no room on the machine, the launcher is not there, or the folder for temporary
+// files is none.
 Result<launch::UnitRequest> make_request(const Machine& machine, const Placement& placement,
                                          int ranks, std::uint64_t seed, const Locations& at,
                                          const launch::Variables& host);

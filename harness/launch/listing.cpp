@@ -28,7 +28,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 // Runs the rank program with one option, under a reaper like everything else; its stdout.
 Result<std::string> ask(const UnitRequest& request, const Variables& host,
                         const std::string& option) {
-  const RunDirectory directory = RunDirectory::choose(scratch_base(host));
+  const RunDirectory directory = RunDirectory::choose(request.scratch);
   Variables variables =
       child_environment(host, request, directory, find_real_driver_on_host().value_or("")).common;
   variables.erase("CUDA_INJECTION64_PATH");  // nothing happens that could be recorded

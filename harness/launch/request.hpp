@@ -52,6 +52,7 @@ struct UnitRequest {
   std::uint64_t seed = 0;
   std::filesystem::path scenario;  // empty: none
   std::filesystem::path out;       // output folder, absolute; exists
+  std::filesystem::path scratch;   // where the run directory goes; of find_scratch()
   Patience patience;
 };
 

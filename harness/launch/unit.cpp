@@ -31,7 +31,7 @@ constexpr milliseconds kBrokerStart{20'000};
 class UnitRun {
  public:
   UnitRun(const UnitRequest& request, const Variables& host)
-      : request_(request), host_(host), directory_(RunDirectory::choose(scratch_base(host))) {
+      : request_(request), host_(host), directory_(RunDirectory::choose(request.scratch)) {
     result_.unit = request.unit;
     result_.ids = request.ids;
   }

@@ -64,6 +64,26 @@ class ExitCodes(Case):
                                            self.scratch / "o")
                     self.one_line_naming(run, text)
 
+    def test_tmpdir_is_obeyed_or_named(self):
+        deep = self.scratch / ("x" * 90)
+        deep.mkdir()
+        file = self.scratch / "file"
+        file.touch()
+        for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",),
+                     ("list", "implementations")):
+            for wrong in (deep, file, self.scratch / "none"):
+                out = () if verb[0] == "list" else ("--out", self.scratch / "o")
+                with self.subTest((verb, wrong)):
+                    run = self.expect_exit(2, *verb, *out, env={"TMPDIR": str(wrong)})
+                    self.one_line_naming(run, f"TMPDIR={wrong}: ")
+        (self.scratch / "t").mkdir()
+        done = subprocess.run(
+            [BIN / "symmcts", "run", "--filter", "SM-PROV-1", "--out", "o"], cwd=self.scratch,
+            env={**os.environ, "TMPDIR": "t"}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(next((self.scratch / "o" / "host").glob("*/unit.json")).read_text())
+        self.assertTrue(record["run_directory"].startswith(f"{self.scratch}/t/"), record)
+
     def test_seeds_that_are_none_are_refused(self):
         for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
             for seed in ("-1", "18446744073709551616", "1.5", "many"):
