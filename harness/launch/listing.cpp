@@ -41,7 +41,7 @@ Result<std::string> ask(const UnitRequest& request, const Variables& host,
   auto reaper = Reaper::start(directory, {command});
   if (!reaper) return Error{reaper.error()};
   reaper.value()->spawn(0);
-  const auto deadline = Clock::now() + request.patience.stall;
+  const auto deadline = Clock::now() + request.patience.start;
   while (!reaper.value()->lost() && Clock::now() < deadline) {
     const auto report = reaper.value()->wait(std::chrono::milliseconds(100));
     if (!report) continue;

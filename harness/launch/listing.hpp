@@ -24,8 +24,8 @@ struct ImplementationName {
 };
 
 // Asks the rank program of `request` what it holds, in the environment of the machine that the
-// request names. Starts a process and waits for it, at most the request's patience; leaves nothing
-// behind. The Error names the program and what it said.
+// request names. Starts a process and waits for it, at most the request's patience with a start;
+// leaves nothing behind. The Error names the program and what it said.
 Result<std::vector<UnitName>> list_units(const UnitRequest& request, const Variables& host);
 Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& request,
                                                              const Variables& host);

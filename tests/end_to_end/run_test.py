@@ -2,7 +2,7 @@
 
 import json
 
-from symmcts import BIN, Case, os, signal, subprocess, unittest, verdicts
+from symmcts import BIN, Case, os, signal, subprocess, symmcts, unittest, verdicts
 
 
 class ExitCodes(Case):
@@ -92,6 +92,23 @@ class ExitCodes(Case):
                     self.one_line_naming(run, seed)
         self.expect_exit(0, "run", "--seed", "18446744073709551615", "--filter", "SM-PROV-1",
                          "--out", self.scratch / "o")
+
+    def test_times_that_are_none_are_refused_with_what_is_allowed(self):
+        for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
+            for option in ("--stall", "--deadline"):
+                for seconds in ("0", "-5", "0.1", "nan", "inf", "-inf", "1e300", "soon", ""):
+                    with self.subTest((verb, option, seconds)):
+                        run = self.expect_exit(2, *verb, f"{option}={seconds}", "--out",
+                                               self.scratch / "o")
+                        self.one_line_naming(run, option)
+                        self.one_line_naming(run, "from 1 to 1000000")
+
+    def test_the_shortest_times_do_not_count_the_start(self):
+        # mpirun alone takes about a second to start. A slow host may still be too slow for the
+        # case itself: a hang, never an error of the infrastructure.
+        run = symmcts("run", "--launcher", "mpirun", "--stall", "1", "--deadline", "1",
+                      "--filter", "SM-PROV-1", "--out", self.scratch / "o")
+        self.assertIn(run.code, (0, 4), run)
 
     def test_no_output_folder_is_refused(self):
         for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):

@@ -155,7 +155,8 @@ TEST_F(Differences, NamesOtherCopiesAndARankThatIsMissing) {
 
 TEST_F(Differences, NamesAHang) {
   result_.units[0].end = launch::End::hang;
-  EXPECT_THAT(look(), ElementsAre("before: hangs, which was not published"));
+  result_.units[0].text = "nothing moved for 1 s";
+  EXPECT_THAT(look(), ElementsAre("before: hangs, which was not published: nothing moved for 1 s"));
 }
 
 TEST_F(Differences, AfterTheFixUnknownIsNotEnough) {
