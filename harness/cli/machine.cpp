@@ -97,25 +97,4 @@ Result<launch::UnitRequest> make_request(const Machine& machine, const Placement
   return request;
 }
 
-std::string quoted(const std::string& word) {
-  static constexpr char kPlain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-std::string repeat(const Machine& machine, const Placement& placement) {
-  std::string text = " --platform " + quoted(machine.name);
-  if (placement.launcher != "fork") text += " --launcher " + placement.launcher;
-  for (const std::string& arg : placement.launch_args) text += " --launch-arg " + quoted(arg);
-  if (placement.root_ordinal != 0) {
-    text += " --root-ordinal " + std::to_string(placement.root_ordinal);
-  }
-  if (placement.one_visible_gpu) text += " --one-visible-gpu";
-  if (placement.allow_multicast) text += " --allow-multicast";
-  return text;
-}
-
 }  // namespace symmcts::cli

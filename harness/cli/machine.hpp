@@ -32,10 +32,4 @@ Result<launch::UnitRequest> make_request(const Machine& machine, const Placement
                                          int ranks, std::uint64_t seed, const Locations& at,
                                          const launch::Variables& host);
 
-// The options of the command line that repeat `placement`.
-std::string repeat(const Machine& machine, const Placement& placement);
-
-// `word` so that a shell reads it as one word.
-std::string quoted(const std::string& word);
-
 }  // namespace symmcts::cli

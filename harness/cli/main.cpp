@@ -95,9 +95,11 @@ void add_check(CLI::App& app, Verbs& verbs) {
       ->required();
   check_verb->add_option("--rank", verbs.check.ranks, "FILE=N: the file is rank N's; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   check_verb->add_option("--require", verbs.check.required, "id that must be judged; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   check_verb->add_flag("--json", verbs.check.json, "print the result as JSON");
   check_verb->callback([&verbs] { verbs.chosen = [&verbs] { return check(verbs.check); }; });

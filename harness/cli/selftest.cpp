@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/cli/again.hpp"
 #include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/console.hpp"
@@ -145,9 +146,12 @@ int selftest(const SelftestOptions& options) {
     suite.ids = ids_of(suite.units);
     suite.scenarios = scenarios.value();
     suite.again = [&](const std::string& unit) {
-      return "symmcts run --impl " + quoted(implementation.name) +
-             repeat(machine.value(), options.placement) + " --filter " + quoted(unit) + " --seed " +
-             std::to_string(options.seed);
+      RunOptions run;
+      run.implementation = implementation.name;
+      run.placement = options.placement;
+      run.ranks = kRanks;
+      run.seed = options.seed;
+      return again(run, machine.value(), unit);
     };
     suite.request = request.value();
     suite.request.implementation = implementation.name;

@@ -9,7 +9,7 @@ import pathlib
 import shlex
 import shutil
 
-from symmcts import BIN, SOURCE, Case, copies, subprocess, unittest, verdicts
+from symmcts import BIN, SOURCE, Case, copies, os, subprocess, unittest, verdicts
 
 TRACES = SOURCE / "fixtures" / "traces" / "kineto-2xh200"
 
@@ -98,6 +98,21 @@ class UnreadableInput(Case):
                    "--rank /dev/fd/63=0")
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_again_does_the_same_again(self):
+        for source, name in zip(pair("root_writes"), ("-a b.json.gz", "tab\there.json.gz")):
+            shutil.copy(source, self.scratch / name)
+        command = ["check", "--json", "--rank=-a b.json.gz=0", "--rank", "tab\there.json.gz=1",
+                   "--require", "SM-KIND-1", "--", "-a b.json.gz", "tab\there.json.gz"]
+        first = subprocess.run([BIN / "symmcts", *command], cwd=self.scratch, capture_output=True,
+                               text=True)
+        self.assertEqual(first.returncode, 1, first.stderr)
+        again = verdicts(json.loads(first.stdout))["SM-KIND-1"]["again"]
+        second = subprocess.run(
+            ["bash", "-c", again.replace("symmcts check", "symmcts check --json", 1)],
+            cwd=self.scratch, capture_output=True, text=True,
+            env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        self.assertEqual((second.returncode, second.stdout), (1, first.stdout), second.stderr)
 
     def test_two_files_of_one_rank_are_refused(self):
         first = pair("ring_writes")[0]

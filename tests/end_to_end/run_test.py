@@ -1,8 +1,9 @@
 """`symmcts run`, `selftest`, `list`: exit codes and what they stand for (design, sections 5 and 6)."""
 
 import json
+import shutil
 
-from symmcts import BIN, Case, os, signal, subprocess, symmcts, unittest, verdicts
+from symmcts import BIN, SOURCE, Case, os, signal, subprocess, symmcts, unittest, verdicts
 
 
 class ExitCodes(Case):
@@ -26,6 +27,23 @@ class ExitCodes(Case):
             with self.subTest(defect):
                 self.expect_exit(1, "run", "--platform", "gb200-nvl2", "--impl",
                                  f"defect:{defect}", "--out", self.scratch / defect)
+
+    def test_again_does_the_same_again(self):
+        platform = self.scratch / "it's a [1] profile.toml"
+        shutil.copy(SOURCE / "fixtures" / "platforms" / "gb200-nvl2.toml", platform)
+        run = self.expect_exit(
+            1, "run", "--json", "--impl", "defect:root-keeps-native", "--platform", platform,
+            "--launcher", "mpirun", "--launch-arg=--mca", "--launch-arg", "mpi_abort_delay",
+            "--launch-arg", "0", "--root-ordinal", "1", "--one-visible-gpu", "--stall", "90",
+            "--deadline", "300.5", "--seed", "18446744073709551615", "--filter",
+            "Provenance.EveryRankMapsAnImport", "--out", self.scratch / "o")
+        first = verdicts(run.json)["SM-PROV-1"]
+        self.assertIn("--stall 90 --deadline 300.5", first["again"])
+        done = subprocess.run(
+            ["bash", "-c", f"{first['again']} --json"], cwd=self.scratch, capture_output=True,
+            text=True, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(verdicts(json.loads(done.stdout))["SM-PROV-1"], first)
 
     def test_filter_that_matches_nothing(self):
         self.expect_exit(5, "run", "--filter", "nothing-matches", "--out", self.scratch / "o")
