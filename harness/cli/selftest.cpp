@@ -28,6 +28,22 @@ struct Trial {
   std::string problem;  // why it is not as it must be; empty: it is
 };
 
+// What most likely made a trial go wrong, in one line.
+std::string why(const SuiteResult& result) {
+  for (const launch::UnitResult& unit : result.units) {
+    if (unit.end == launch::End::done) continue;
+    return unit.unit + " ended as " + launch::end_name(unit.end) + ": " + unit.text;
+  }
+  const judge::Judgement& judgement = result.judgement;
+  if (!judgement.uncovered.empty()) return judgement.uncovered.front();
+  for (const judge::Verdict& verdict : judgement.verdicts) {
+    if (verdict.status != judge::VerdictStatus::pass) {
+      return verdict.id + " is " + judge::name(verdict.status) + ": " + verdict.reason;
+    }
+  }
+  return {};
+}
+
 // A defect must fail its requirement, and the reference nothing and must run everything.
 void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial) {
   trial.exit = judge::exit_code(result.judgement, rule);
@@ -42,9 +58,9 @@ void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial
   } else if (!catcher.empty() && !caught) {
     trial.problem = "was not caught by " + catcher;
   }
-  if (!trial.problem.empty() && !result.judgement.notes.empty()) {
-    trial.problem += " (" + result.judgement.notes.back() + ")";
-  }
+  if (trial.problem.empty()) return;
+  const std::string cause = why(result);
+  if (!cause.empty()) trial.problem += " (" + cause + ")";
 }
 
 std::string line_of(const Trial& trial) {

@@ -91,19 +91,18 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
   }
 }
 
-// Steps of the implementation that failed, unless a reported requirement that speaks of failures
-// failed as well. A fail of another (a copy kind, say) does not explain them.
+// Steps of the implementation that failed: notes where a reported requirement that speaks of
+// failures failed as well, else findings that nothing covers. A fail of another requirement (a copy
+// kind, say) does not explain them.
 void add_failed_steps(const Context& context, Judgement& judgement) {
   const bool explained =
       std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(), [](const Verdict& verdict) {
         return verdict.status == VerdictStatus::fail &&
                (verdict.id == "SM-LIFE-1" || covers_hangs(verdict.id));
       });
-  if (explained) {
-    return;
-  }
+  std::vector<std::string>& lines = explained ? judgement.notes : judgement.uncovered;
   for (const std::string& step : read_failed_steps(context.set)) {
-    judgement.uncovered.push_back("failed step: " + step);
+    lines.push_back("failed step: " + step);
   }
 }
 
@@ -128,13 +127,6 @@ std::vector<std::string> read_notes(const Context& context) {
     if (graphs > 0) {
       notes.push_back(prefix + count_text(graphs, "record") +
                       " from CUDA graphs, which may be doubled or missing");
-    }
-    for (const evidence::Mark& mark : rank.marks) {
-      if (mark.what == "outcome" && !mark.ok) {
-        notes.push_back(prefix + "the implementation failed in " +
-                        (mark.call.empty() ? "a call" : mark.call) + " with code " +
-                        std::to_string(mark.code) + (mark.text.empty() ? "" : ": " + mark.text));
-      }
     }
   }
   if (!coarse.empty()) {
@@ -198,12 +190,12 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     std::erase_if(judgement.verdicts,
                   [&](const Verdict& verdict) { return !contains(options.ids, verdict.id); });
   }
+  judgement.notes = read_notes(context);
   add_failed_steps(context, judgement);
   std::sort(judgement.verdicts.begin(), judgement.verdicts.end(),
             [](const Verdict& a, const Verdict& b) { return a.id < b.id; });
   judgement.observations = observe(context);
   judgement.ranks = summarize(context);
-  judgement.notes = read_notes(context);
   return judgement;
 }
 
