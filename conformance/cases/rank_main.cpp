@@ -35,11 +35,12 @@ void print_list() {
   }
 }
 
-// One a line: name, the requirement that must catch it, its source, its summary; tabs between.
+// One a line: name, the requirement that must catch it, its source, what it needs, its summary;
+// tabs between.
 void print_implementations() {
   for (const ImplementationEntry& entry : implementations()) {
-    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), entry.caught_by.c_str(),
-                entry.source.c_str(), entry.summary.c_str());
+    std::printf("%s\t%s\t%s\t%s\t%s\n", entry.name.c_str(), entry.caught_by.c_str(),
+                entry.source.c_str(), entry.needs.c_str(), entry.summary.c_str());
   }
 }
 

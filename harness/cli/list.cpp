@@ -86,8 +86,9 @@ int list_implementations(const Locations& at, bool defects_only) {
       if (!defects_only) print(implementation.name, implementation.summary);
       continue;
     }
-    print(implementation.name, implementation.summary + "  [" + implementation.caught_by + ", " +
-                                   implementation.source + "]");
+    print(implementation.name,
+          implementation.summary + "  [" + implementation.caught_by + ", " + implementation.source +
+              (implementation.needs.empty() ? "" : ", needs " + implementation.needs) + "]");
   }
   return 0;
 }

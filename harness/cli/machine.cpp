@@ -46,6 +46,7 @@ Result<Machine> find_machine(const std::string& name, const Locations& at) {
   machine.platform = file.value().string();
   machine.hosts = profile.value().hosts.value;
   machine.gpus_per_host = profile.value().gpus_per_host.value;
+  machine.fabric = profile.value().fabric.value && profile.value().imex_channel.value;
   return machine;
 }
 

@@ -17,6 +17,7 @@ struct Machine {
   std::string platform;  // for the broker: name, or absolute path of a file
   int hosts = 1;
   int gpus_per_host = 0;
+  bool fabric = true;  // FABRIC handles may be used
 };
 
 inline constexpr char kSystem[] = "system";

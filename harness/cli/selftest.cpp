@@ -25,8 +25,29 @@ struct Trial {
   launch::ImplementationName implementation;
   int exit = judge::kExitError;
   std::vector<std::string> failed;
-  std::string problem;  // why it is not as it must be; empty: it is
+  std::string problem;  // why it is not as it must be; empty: it is, or is skipped
+  std::string skipped;  // why it cannot be tried on this machine
 };
+
+// Why a defect does no harm on the machine; empty: it does.
+std::string harmless(const launch::ImplementationName& implementation, const Machine& machine) {
+  if (implementation.needs.empty() || (implementation.needs == "fabric" && machine.fabric)) {
+    return {};
+  }
+  return "needs a platform with FABRIC handles; by descriptor it does no harm, because an open "
+         "descriptor keeps the object alive";
+}
+
+// Why the machine does not have what the trial's verdict needs; empty: it has. `ids`: what decides.
+std::string unavailable(const judge::Judgement& judgement, const std::vector<std::string>& ids) {
+  std::string reason;
+  for (const judge::Verdict& verdict : judgement.verdicts) {
+    if (std::find(ids.begin(), ids.end(), verdict.id) == ids.end()) continue;
+    if (verdict.status != judge::VerdictStatus::skipped) return {};
+    reason = verdict.id + " is skipped: " + verdict.reason;
+  }
+  return judgement.uncovered.empty() ? reason : std::string();
+}
 
 // What most likely made a trial go wrong, in one line.
 std::string why(const SuiteResult& result) {
@@ -59,16 +80,26 @@ void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial
     trial.problem = "was not caught by " + catcher;
   }
   if (trial.problem.empty()) return;
+  trial.skipped = unavailable(result.judgement,
+                              catcher.empty() ? rule.must_run : std::vector<std::string>{catcher});
+  if (!trial.skipped.empty()) {
+    trial.problem.clear();
+    return;
+  }
   const std::string cause = why(result);
   if (!cause.empty()) trial.problem += " (" + cause + ")";
 }
 
 std::string line_of(const Trial& trial) {
   const launch::ImplementationName& implementation = trial.implementation;
-  std::string text = trial.problem.empty() ? "ok    " : "WRONG ";
+  std::string text = !trial.problem.empty()   ? "WRONG "
+                     : !trial.skipped.empty() ? "skip  "
+                                              : "ok    ";
   text += implementation.name + ": ";
   if (!trial.problem.empty()) {
     text += trial.problem;
+  } else if (!trial.skipped.empty()) {
+    text += trial.skipped;
   } else if (implementation.caught_by.empty()) {
     text += "passes";
   } else {
@@ -80,6 +111,7 @@ std::string line_of(const Trial& trial) {
 // Writes result.json and, if `json`, prints it; the lines for people are out by now.
 int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& out) {
   int exit = judge::kExitPass;
+  bool caught = false;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Trial& trial : trials) {
     const launch::ImplementationName& implementation = trial.implementation;
@@ -92,8 +124,13 @@ int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& o
                     {"source", implementation.source},
                     {"failed", trial.failed},
                     {"exit", trial.exit},
-                    {"ok", trial.problem.empty()},
-                    {"problem", trial.problem}});
+                    {"ok", trial.problem.empty() && trial.skipped.empty()},
+                    {"problem", trial.problem},
+                    {"skipped", trial.skipped}});
+    caught |= !implementation.caught_by.empty() && trial.problem.empty() && trial.skipped.empty();
+  }
+  if (exit == judge::kExitPass && !caught) {
+    exit = fail(judge::kExitNothing, "selftest: no defect could be tried on this platform");
   }
   nlohmann::ordered_json result = {{"schema", "symm-cts/result/1"},
                                    {"verb", "selftest"},
@@ -152,10 +189,23 @@ int selftest(const SelftestOptions& options) {
   rule.must_run = profile.value().must_run;
   rule.unknown_counts = true;
   Progress progress(selected.size());
+  const auto show = [&](const Trial& trial) {
+    if (options.json) return;
+    progress.clear();
+    std::fputs(line_of(trial).c_str(), stdout);
+    std::fflush(stdout);
+  };
   std::vector<Trial> trials;
   for (const launch::ImplementationName& implementation : selected) {
     Trial trial;
     trial.implementation = implementation;
+    trial.skipped = harmless(implementation, machine.value());
+    if (!trial.skipped.empty()) {
+      trial.exit = judge::kExitNothing;
+      show(trial);
+      trials.push_back(std::move(trial));
+      continue;
+    }
     progress.show(trials.size(), implementation.name);
     Suite suite;
     suite.units = units.value();
@@ -182,11 +232,7 @@ int selftest(const SelftestOptions& options) {
       trial.exit = judge::kExitError;
       trial.problem = "was interfered with: " + ended.units.back().text;
     }
-    if (!options.json) {
-      progress.clear();
-      std::fputs(line_of(trial).c_str(), stdout);
-      std::fflush(stdout);
-    }
+    show(trial);
     trials.push_back(std::move(trial));
     if (ended.stopped) break;
   }

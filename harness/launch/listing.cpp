@@ -81,8 +81,12 @@ Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& 
   std::vector<ImplementationName> implementations;
   for (const std::string& line : split(text.value(), '\n')) {
     const std::vector<std::string> fields = split(line, '\t');
-    if (fields.size() != 4) return Error{"not an implementation: " + line};
-    implementations.push_back({fields[0], fields[1], fields[2], fields[3]});
+    if (fields.size() != 5) return Error{"not an implementation: " + line};
+    implementations.push_back({.name = fields[0],
+                               .caught_by = fields[1],
+                               .source = fields[2],
+                               .summary = fields[4],
+                               .needs = fields[3]});
   }
   return implementations;
 }

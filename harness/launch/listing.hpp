@@ -21,6 +21,7 @@ struct ImplementationName {
   std::string caught_by;  // a defect: the requirement that must fail; else empty
   std::string source;     // a defect: the public bug
   std::string summary;
+  std::string needs;  // a defect: the handles without which it does no harm ("fabric"), or empty
 };
 
 // Asks the rank program of `request` what it holds, in the environment of the machine that the

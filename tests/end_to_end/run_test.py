@@ -51,6 +51,29 @@ class ExitCodes(Case):
     def test_selftest(self):
         self.expect_exit(0, "selftest", "--out", self.scratch / "o")
 
+    def test_selftest_skips_what_does_no_harm_on_the_machine(self):
+        # torchcomms#3506 needs FABRIC handles: an open descriptor keeps the object alive, so on
+        # hgx-h200, which has no IMEX channel, there is nothing to be caught.
+        run = self.expect_exit(0, "selftest", "--platform", "hgx-h200", "--json", "--out",
+                               self.scratch / "o")
+        found = {i["name"]: i for i in run.json["implementations"]}
+        self.assertEqual({n: i["ok"] for n, i in found.items()},
+                         {"reference": True, "defect:root-keeps-native": True,
+                          "defect:root-releases-early": False})
+        early = found["defect:root-releases-early"]
+        self.assertIn("FABRIC", early["skipped"])
+        self.assertEqual(early["problem"], "")
+
+    def test_selftest_that_tries_nothing_is_not_green(self):
+        profile = (SOURCE / "fixtures" / "platforms" / "hgx-h200.toml").read_text()
+        none = profile.replace("supported = { value = true", "supported = { value = false", 1)
+        self.assertNotEqual(none, profile)
+        platform = self.scratch / "no-multicast.toml"
+        platform.write_text(none)
+        run = self.expect_exit(5, "selftest", "--platform", platform, "--out", self.scratch / "o")
+        self.assertNotRegex(run.out, "(?m)^(ok|WRONG)")
+        self.one_line_naming(run, "no defect could be tried")
+
     def test_bad_arguments_are_one_line_and_exit_2(self):
         for arguments, text in (
             (("run", "--platform", "no-such-platform"), "no-such-platform"),

@@ -90,8 +90,9 @@ TEST(PrintResult, SaysThatTheFileIsNotWhole) {
 }
 
 TEST(SelectTrials, LeavesOutWhatUsersAdded) {
-  const std::vector<launch::ImplementationName> all{
-      {"reference", "", "", ""}, {"mine", "", "", ""}, {"defect:a", "SM-DATA-1", "x#1", ""}};
+  const std::vector<launch::ImplementationName> all{{"reference", "", "", "", ""},
+                                                    {"mine", "", "", "", ""},
+                                                    {"defect:a", "SM-DATA-1", "x#1", "", ""}};
   std::vector<std::string> selected;
   for (const auto& trial : select_trials(all)) selected.push_back(trial.name);
   EXPECT_THAT(selected, ElementsAre("reference", "defect:a"));
