@@ -64,9 +64,10 @@ int run_rank(const Options& options) {
   const ImplementationEntry* entry = find_implementation(options.implementation);
   if (entry == nullptr) return refuse("no implementation " + options.implementation);
 
-  const Environment environment = read_environment();
+  const Result<Environment> environment = read_environment();
+  if (!environment) return refuse(environment.error());
   Session session;
-  if (Status started = session.start(options, environment); !started) {
+  if (Status started = session.start(options, environment.value()); !started) {
     return refuse(started.error());
   }
   Marks marks(which->unit(), which->ids);
@@ -84,7 +85,7 @@ int run_rank(const Options& options) {
   context.handle_types = options.handle_types;
   context.on_phase = [&marks](std::string_view phase) { marks.phase(phase); };
   Bench bench(agreement, marks, *implementation, context, session.permit(),
-              {options.operations, options.bytes, environment.seed});
+              {options.operations, options.bytes, environment.value().seed});
   run_case(*which, bench);
 
   if (!bench.ended()) {

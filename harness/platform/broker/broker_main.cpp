@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include "harness/platform/broker/detach.hpp"
@@ -13,6 +14,7 @@
 #include "harness/platform/broker/profile_lookup.hpp"
 #include "harness/platform/broker/server.hpp"
 #include "harness/support/printable.hpp"
+#include "harness/support/whole_number.hpp"
 
 namespace {
 
@@ -110,6 +112,14 @@ int serve(const Arguments& arguments) {
   return server.value()->run();
 }
 
+// CLI11 would wrap a negative number. Returns what is wrong; empty: nothing.
+std::string seed_problem(const std::string& text) {
+  std::uint64_t seed = 0;
+  const Status read =
+      read_whole_number("--seed", text, seed, std::numeric_limits<std::uint64_t>::max(), seed);
+  return read ? std::string() : read.error();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -118,7 +128,7 @@ int main(int argc, char** argv) {
   app.add_option("--socket", arguments.socket, "where clients connect; removed at the end");
   app.add_option("--profile", arguments.profile, "platform profile, by name or path")->required();
   app.add_option("--scenario", arguments.scenario, "file with holds and faults");
-  app.add_option("--seed", arguments.seed, "seed of the machine");
+  app.add_option("--seed", arguments.seed, "seed of the machine")->check(seed_problem);
   app.add_option("--report", arguments.report, "file that takes deadlock reports, a line each");
   app.add_option("--expect-clients", arguments.expected_clients,
                  "clients that will come; those not here yet count as running")

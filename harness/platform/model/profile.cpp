@@ -36,7 +36,7 @@ void power_of_two(TomlTable& table, const char* key, const Marked<std::uint64_t>
 }
 
 void read_machine(TomlTable machine, Profile& out) {
-  machine.fact("hosts", out.hosts, 1, 64);
+  machine.fact("hosts", out.hosts, 1, kMostHosts);
   machine.fact("gpus_per_host", out.gpus_per_host, 1, 64);
   machine.fact("driver_version", out.driver_version, 12010, kNewestDriver);
   machine.close();

@@ -29,6 +29,8 @@ struct Marked {
 enum class CopyClass : std::uint8_t { htod, dtoh, dtod, peer, multicast_native, small_htod };
 inline constexpr int kCopyClasses = 6;
 
+inline constexpr int kMostHosts = 64;  // of a machine
+
 struct CopyRule {
   Marked<std::string> engine;  // classes with the same engine name queue behind each other
   Marked<int> channel_base;    // first channel id; one per stream follows
