@@ -93,6 +93,7 @@ int run_rank(const Options& options) {
                   which->unit() + ": " +
                   (bench.error().empty() ? "the case did not end" : bench.error()));
   }
+  if (!marks.flush()) return refuse("the recorder does not have all of the evidence");
   // Nobody goes before all have come: a rank that waits for its device counts on the others.
   if (!bench.meet()) return refuse(bench.error());
   const bool idle = !bench.abandoned();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -56,6 +57,16 @@ TEST_F(Files, TwoProcessesOfOneRankDoNotMix) {
   EXPECT_EQ(third.open(path), path + ".3");
   EXPECT_EQ(read(path), "1\n");
   EXPECT_EQ(read(path + ".2"), "2\n");
+}
+
+TEST_F(Files, AFileThatTakesNoMoreIsGivenUp) {
+  std::filesystem::create_symlink("/dev/full", folder_ + "/full");
+  Writer writer;
+  ASSERT_EQ(writer.open(folder_ + "/full"), folder_ + "/full");
+  EXPECT_FALSE(writer.append("{}"));
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_TRUE(writer.append("{}"));  // said already
+  EXPECT_TRUE(writer.close());
 }
 
 TEST_F(Files, AFolderThatIsNotThereIsAnError) {
