@@ -91,6 +91,27 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
   }
 }
 
+// What is missing could have said otherwise: no pass stands on part of the evidence.
+void doubt_partial_evidence(const Context& context, Judgement& judgement) {
+  std::vector<int> ranks;
+  std::string why;
+  for (const evidence::RankEvidence& rank : context.set.ranks) {
+    if (!rank.partial.empty()) {
+      ranks.push_back(rank.rank());
+      why = why.empty() ? rank.partial : why;
+    }
+  }
+  for (Verdict& verdict : judgement.verdicts) {
+    if (ranks.empty() || verdict.status != VerdictStatus::pass) {
+      continue;
+    }
+    verdict.status = VerdictStatus::unknown;
+    verdict.ranks = ranks;
+    verdict.reason = "what is here agrees (" + verdict.reason + "), but the evidence of " +
+                     ranks_text(ranks) + " is not whole: " + why;
+  }
+}
+
 // Steps of the implementation that failed: notes where a reported requirement that speaks of
 // failures failed as well, else findings that nothing covers. A fail of another requirement (a copy
 // kind, say) does not explain them.
@@ -183,6 +204,7 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     add_checks(context, verdict);
   }
   add_incidents(context, declared, judgement);
+  doubt_partial_evidence(context, judgement);
   for (Verdict& verdict : judgement.verdicts) {
     verdict.again = options.again;
   }

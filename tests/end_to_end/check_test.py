@@ -41,6 +41,16 @@ class H200Pairs(Case):
         self.assertIn("5 unmatched", verdict["reason"])
         self.assertIn("rank 1: 5 PtoP; rank 0: none", verdict["reason"])
 
+    def test_a_trace_that_is_cut_off_is_no_pass(self):
+        traces = pair("ring_writes")
+        whole = gzip.decompress(traces[0].read_bytes())
+        cut = self.scratch / "ring_writes_rank0.json"
+        cut.write_bytes(whole[:-100])  # no copy is lost here, but who knows?
+        result = self.expect_exit(5, "check", "--json", cut, traces[1]).json
+        verdict = verdicts(result)["SM-KIND-1"]
+        self.assertEqual((verdict["status"], verdict["ranks"]), ("unknown", [0]))
+        self.assertIn("cut off", verdict["reason"])
+
     def test_ring_writes(self):
         result = self.expect_exit(0, "check", "--json", *pair("ring_writes")).json
         self.assertEqual(copies(result), {0: {"PtoP": 5}, 1: {"PtoP": 5}})
