@@ -75,6 +75,9 @@ int run(const RunOptions& options) {
 
   const auto units = launch::list_units(request.value(), host);
   if (!units) return give_up("run", options.json, units.error());
+  if (const Status fits = check_scenarios(profile.value(), units.value()); !fits) {
+    return fail(judge::kExitUsage, fits.error());
+  }
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
   if (!consistent) return give_up("run", options.json, consistent.error());
 

@@ -179,6 +179,9 @@ int selftest(const SelftestOptions& options) {
   }
   const auto units = launch::list_units(request.value(), host);
   if (!units) return give_up("selftest", options.json, units.error());
+  if (const Status fits = check_scenarios(profile.value(), units.value()); !fits) {
+    return fail(judge::kExitUsage, fits.error());
+  }
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
   if (!consistent) return give_up("selftest", options.json, consistent.error());
   const auto held = prepare_output(options.out);

@@ -125,6 +125,15 @@ class ExitCodes(Case):
         record = json.loads(next((self.scratch / "o" / "host").glob("*/unit.json")).read_text())
         self.assertTrue(record["run_directory"].startswith(f"{self.scratch}/t/"), record)
 
+    def test_a_scenario_for_no_case_is_refused(self):
+        text = (SOURCE / "conformance" / "profiles" / "cpu-default.toml").read_text()
+        unit = "Lifetime.CreateReferenceOutlivesImports"
+        self.assertIn(unit, text)
+        profile = self.scratch / "p.toml"
+        profile.write_text(text.replace(unit, "Lifetime.NoSuchCase"))
+        run = self.expect_exit(2, "run", "--profile", profile, "--out", self.scratch / "o")
+        self.one_line_naming(run, "Lifetime.NoSuchCase")
+
     def test_seeds_that_are_none_are_refused(self):
         for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
             for seed in ("-1", "18446744073709551616", "1.5", "many"):
