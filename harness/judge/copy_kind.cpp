@@ -113,6 +113,19 @@ std::string doubt(const Context& context, std::int64_t compared, const std::set<
   return {};
 }
 
+// Copies whose size the source does not tell, by rank: nobody knows which operation they are.
+std::map<int, std::int64_t> sizeless_copies(const Context& context) {
+  std::map<int, std::int64_t> counts;
+  for (std::size_t i = 0; i < context.set.ranks.size(); ++i) {
+    for (const Operation& operation : context.operations[i]) {
+      if (operation.measured && operation.bytes < 0) {
+        ++counts[context.set.ranks[i].rank()];
+      }
+    }
+  }
+  return counts;
+}
+
 Verdict parity(const Context& context) {
   Verdict verdict = unknown_verdict("SM-KIND-1");
   const std::vector<ParityGroup> groups = compare_kinds(context, false);
@@ -148,6 +161,12 @@ Verdict parity(const Context& context) {
     } else if (group.result == Result::permuted) {
       permuted.push_back(group_text(group) + ": " + rank_kinds_text(group));
     }
+  }
+  for (const auto& [rank, count] : sizeless_copies(context)) {
+    unmatched += count;
+    lone.push_back("rank " + std::to_string(rank) + ": " + count_text(count, "copy record") +
+                   " of unknown size");
+    verdict.seen.emplace_back("unmatched", lone.back());
   }
   const bool rocm = std::any_of(context.set.ranks.begin(), context.set.ranks.end(),
                                 [](const auto& rank) { return !rank.shows.peer_kind; });

@@ -262,6 +262,19 @@ TEST(CopyKind, AnOperationThatOneRankLacksIsUnmatched) {
   EXPECT_NE(got.reason.find("7 compared, 10 unmatched"), std::string::npos) << got.reason;
 }
 
+// A profiler event without its "bytes": which operation it was, nobody knows.
+TEST(CopyKind, ACopyOfUnknownSizeIsUnmatched) {
+  evidence::EvidenceSet set = blind(set_of({rank_with(0, kFivePtoP), rank_with(1, kFivePtoP)}));
+  set.ranks[0].copies[4].bytes = set.ranks[1].copies[4].bytes = evidence::kAbsent;
+  const Verdict got = verdict_of(judge(set), "SM-KIND-1");
+  EXPECT_EQ(got.status, VerdictStatus::unknown);
+  EXPECT_NE(got.reason.find(
+                "rank 0: 1 copy record of unknown size; rank 1: 1 copy record of unknown size "
+                "(4 compared, 2 unmatched)"),
+            std::string::npos)
+      << got.reason;
+}
+
 TEST(CopyKind, WhatIsNotSeenIsUnknown) {
   EXPECT_EQ(parity({rank_with(0, kFivePtoP)}).status, VerdictStatus::unknown);
   EXPECT_EQ(parity({rank_with(0, kFivePtoP, "{}", 8), rank_with(1, kFivePtoP, "{}", 8)}).status,
