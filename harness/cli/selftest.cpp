@@ -80,8 +80,10 @@ void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial
     trial.problem = "was not caught by " + catcher;
   }
   if (trial.problem.empty()) return;
-  trial.skipped = unavailable(result.judgement,
-                              catcher.empty() ? rule.must_run : std::vector<std::string>{catcher});
+  if (trial.exit != judge::kExitError && trial.exit != judge::kExitFail) {
+    trial.skipped = unavailable(
+        result.judgement, catcher.empty() ? rule.must_run : std::vector<std::string>{catcher});
+  }
   if (!trial.skipped.empty()) {
     trial.problem.clear();
     return;
