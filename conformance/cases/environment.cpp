@@ -1,29 +1,29 @@
 #include "conformance/cases/environment.hpp"
 
-#include <charconv>
 #include <cstdlib>
-#include <string_view>
+#include <limits>
+
+#include "harness/support/whole_number.hpp"
 
 namespace symmcts::cases {
 namespace {
 
 template <typename Number>
-Number number_of(const char* name, Number otherwise) {
+Status number_of(const char* name, Number least, Number& out) {
   const char* text = std::getenv(name);
-  if (text == nullptr) return otherwise;
-  const std::string_view view(text);
-  Number number{};
-  const auto [end, failure] = std::from_chars(view.data(), view.data() + view.size(), number);
-  return failure == std::errc() && end == view.data() + view.size() ? number : otherwise;
+  if (text == nullptr || *text == '\0') return {};
+  return read_whole_number(name, text, least, std::numeric_limits<Number>::max(), out);
 }
 
 }  // namespace
 
-Environment read_environment() {
+Result<Environment> read_environment() {
   Environment environment;
-  environment.rank = number_of("SYMMCTS_RANK", -1);
-  environment.size = number_of("SYMMCTS_SIZE", -1);
-  environment.seed = number_of("SYMMCTS_SEED", std::uint64_t{0});
+  for (const Status& read : {number_of("SYMMCTS_RANK", 0, environment.rank),
+                             number_of("SYMMCTS_SIZE", 1, environment.size),
+                             number_of("SYMMCTS_SEED", std::uint64_t{0}, environment.seed)}) {
+    if (!read) return Error{read.error()};
+  }
   const char* directory = std::getenv("SYMMCTS_RUN_DIR");
   if (directory != nullptr) environment.run_directory = directory;
   return environment;

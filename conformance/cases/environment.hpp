@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "harness/support/result.hpp"
+
 namespace symmcts::cases {
 
 // What the rank program takes from its environment, besides what harness/permit reads.
@@ -13,7 +15,8 @@ struct Environment {
   std::string run_directory;  // SYMMCTS_RUN_DIR: sockets of the exchange
 };
 
-// The only place in the rank program that looks at variables.
-Environment read_environment();
+// The only place in the rank program that looks at variables. The Error names one that holds no
+// such number.
+Result<Environment> read_environment();
 
 }  // namespace symmcts::cases

@@ -23,7 +23,7 @@ Marks::Marks(std::string unit, std::vector<std::string> ids)
 
 bool Marks::connect() {
   mark_ = reinterpret_cast<void (*)(const char*)>(dlsym(RTLD_DEFAULT, "symmcts_recorder_mark"));
-  flush_ = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "symmcts_recorder_flush"));
+  flush_ = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "symmcts_recorder_flush"));
   return mark_ != nullptr && flush_ != nullptr;
 }
 
@@ -68,8 +68,6 @@ void Marks::outcome(const std::string& call, const Outcome& outcome) const {
                 {"text", outcome.text}});
 }
 
-void Marks::flush() const {
-  if (flush_ != nullptr) flush_();
-}
+bool Marks::flush() const { return flush_ != nullptr && flush_() != 0; }
 
 }  // namespace symmcts::cases

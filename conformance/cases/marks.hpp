@@ -28,14 +28,15 @@ class Marks {
   void skip(const std::string& reason) const;
   void outcome(const std::string& call, const Outcome& outcome) const;
 
-  // Takes in the records of all device work that has ended.
-  void flush() const;
+  // Takes in the records of all device work that has ended. True if everything so far is in the
+  // evidence.
+  bool flush() const;
 
  private:
   std::string unit_;
   std::vector<std::string> ids_;
   void (*mark_)(const char*) = nullptr;
-  void (*flush_)() = nullptr;
+  int (*flush_)() = nullptr;
 };
 
 }  // namespace symmcts::cases

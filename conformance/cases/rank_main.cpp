@@ -13,12 +13,13 @@
 #include "conformance/cases/environment.hpp"
 #include "conformance/cases/options.hpp"
 #include "conformance/cases/session.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cases {
 namespace {
 
 int refuse(const std::string& text) {
-  std::fprintf(stderr, "symmcts-rank: %s\n", text.c_str());
+  std::fprintf(stderr, "symmcts-rank: %s\n", printable(text).c_str());
   return kRefused;
 }
 
@@ -34,11 +35,12 @@ void print_list() {
   }
 }
 
-// One a line: name, the requirement that must catch it, its source, its summary; tabs between.
+// One a line: name, the requirement that must catch it, its source, what it needs, its summary;
+// tabs between.
 void print_implementations() {
   for (const ImplementationEntry& entry : implementations()) {
-    std::printf("%s\t%s\t%s\t%s\n", entry.name.c_str(), entry.caught_by.c_str(),
-                entry.source.c_str(), entry.summary.c_str());
+    std::printf("%s\t%s\t%s\t%s\t%s\n", entry.name.c_str(), entry.caught_by.c_str(),
+                entry.source.c_str(), entry.needs.c_str(), entry.summary.c_str());
   }
 }
 
@@ -62,9 +64,10 @@ int run_rank(const Options& options) {
   const ImplementationEntry* entry = find_implementation(options.implementation);
   if (entry == nullptr) return refuse("no implementation " + options.implementation);
 
-  const Environment environment = read_environment();
+  const Result<Environment> environment = read_environment();
+  if (!environment) return refuse(environment.error());
   Session session;
-  if (Status started = session.start(options, environment); !started) {
+  if (Status started = session.start(options, environment.value()); !started) {
     return refuse(started.error());
   }
   Marks marks(which->unit(), which->ids);
@@ -82,7 +85,7 @@ int run_rank(const Options& options) {
   context.handle_types = options.handle_types;
   context.on_phase = [&marks](std::string_view phase) { marks.phase(phase); };
   Bench bench(agreement, marks, *implementation, context, session.permit(),
-              {options.operations, options.bytes, environment.seed});
+              {options.operations, options.bytes, environment.value().seed});
   run_case(*which, bench);
 
   if (!bench.ended()) {
@@ -90,6 +93,7 @@ int run_rank(const Options& options) {
                   which->unit() + ": " +
                   (bench.error().empty() ? "the case did not end" : bench.error()));
   }
+  if (!marks.flush()) return refuse("the recorder does not have all of the evidence");
   // Nobody goes before all have come: a rank that waits for its device counts on the others.
   if (!bench.meet()) return refuse(bench.error());
   const bool idle = !bench.abandoned();
@@ -106,7 +110,7 @@ int main(int argc, char** argv) {
   using namespace symmcts::cases;
   const symmcts::Result<Options> options = parse_options(argc, argv);
   if (!options) {
-    std::fprintf(stderr, "%s\n", options.error().c_str());
+    std::fprintf(stderr, "%s\n", symmcts::printable(options.error()).c_str());
     return symmcts::kRefused;
   }
   if (options.value().help) {

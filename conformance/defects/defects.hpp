@@ -15,6 +15,8 @@ struct Defect {
   std::string_view summary;
   std::string_view caught_by;  // the requirement that must fail
   std::string_view source;     // the public bug
+  // The handles without which the bug does no harm ("fabric"); empty: any will do.
+  std::string_view needs;
   symm_mem::MulticastOrder order = nullptr;
 };
 

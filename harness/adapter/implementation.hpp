@@ -77,6 +77,7 @@ struct ImplementationEntry {
   std::string summary;
   std::string caught_by;  // defects: the requirement that must fail; else empty
   std::string source;     // defects: the public bug, e.g. "pytorch#192530"
+  std::string needs;      // defects: handles without which it does no harm: "fabric", or empty
   std::function<std::unique_ptr<Implementation>()> make;
 };
 

@@ -12,6 +12,7 @@ const std::vector<ImplementationEntry>& implementations() {
          .summary = "the reference implementation",
          .caught_by = {},
          .source = {},
+         .needs = {},
          .make = [] { return make_reference("reference", symm_mem::establish_multicast); }});
     for (const defects::Defect& defect : defects::all()) {
       const std::string name = "defect:" + std::string(defect.name);
@@ -20,6 +21,7 @@ const std::vector<ImplementationEntry>& implementations() {
            .summary = std::string(defect.summary),
            .caught_by = std::string(defect.caught_by),
            .source = std::string(defect.source),
+           .needs = std::string(defect.needs),
            .make = [name, order = defect.order] { return make_reference(name, order); }});
     }
     return list;

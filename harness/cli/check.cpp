@@ -1,8 +1,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "harness/cli/again.hpp"
 #include "harness/cli/console.hpp"
-#include "harness/cli/machine.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/evidence/load.hpp"
 #include "harness/judge/exit_code.hpp"
@@ -39,9 +39,7 @@ int check(const CheckOptions& options) {
   if (!set) return fail(judge::kExitUsage, set.error());
 
   judge::JudgeOptions judging;
-  judging.again = "symmcts check";
-  for (const std::string& file : options.files) judging.again += " " + quoted(file);
-  for (const std::string& rank : options.ranks) judging.again += " --rank " + quoted(rank);
+  judging.again = again(options);
 
   report::Report result;
   result.verb = "check";

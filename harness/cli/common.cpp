@@ -1,5 +1,6 @@
 #include "harness/cli/common.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "harness/cli/console.hpp"
@@ -21,6 +22,19 @@ Result<std::map<std::string, fs::path>> find_scenarios(const CertificationProfil
     files[unit] = file.value();
   }
   return files;
+}
+
+Status check_scenarios(const CertificationProfile& profile,
+                       const std::vector<launch::UnitName>& units) {
+  for (const auto& [unit, name] : profile.scenarios) {
+    const bool known = std::any_of(units.begin(), units.end(),
+                                   [&](const auto& each) { return each.unit == unit; });
+    if (!known) {
+      return Error{"profile " + profile.name + ": scenario " + name + " is for " + unit +
+                   ", which is no case"};
+    }
+  }
+  return {};
 }
 
 Result<CertificationProfile> load_profile(const std::string& name, const Locations& at,

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "harness/cli/locations.hpp"
 #include "harness/cli/machine.hpp"
 #include "harness/cli/profile.hpp"
+#include "harness/launch/listing.hpp"
 #include "harness/report/report.hpp"
 #include "harness/support/result.hpp"
 
@@ -20,6 +22,11 @@ inline constexpr char kDefaultProfile[] = "cpu-default";
 // anybody.
 Result<std::map<std::string, std::filesystem::path>> find_scenarios(
     const CertificationProfile& profile, const Machine& machine, const Locations& at);
+
+// Fails where a scenario of the profile is for a case that there is not: it would have no effect,
+// and nobody would notice.
+Status check_scenarios(const CertificationProfile& profile,
+                       const std::vector<launch::UnitName>& units);
 
 // The profile `name`, checked against the catalogue's ids.
 Result<CertificationProfile> load_profile(const std::string& name, const Locations& at,

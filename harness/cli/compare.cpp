@@ -70,10 +70,11 @@ std::vector<std::string> differences(const std::string& half, const Published& p
               listed((*published.copies)[rank]));
     }
   }
-  const bool hung = std::any_of(result.units.begin(), result.units.end(),
-                                [](const auto& unit) { return unit.end == launch::End::hang; });
-  if (published.hang && hung != *published.hang) {
-    differs(hung ? "hangs, which was not published" : "does not hang, as was published");
+  const auto hung = std::find_if(result.units.begin(), result.units.end(),
+                                 [](const auto& unit) { return unit.end == launch::End::hang; });
+  if (published.hang && (hung != result.units.end()) != *published.hang) {
+    differs(hung != result.units.end() ? "hangs, which was not published: " + hung->text
+                                       : "does not hang, as was published");
   }
   return lines;
 }

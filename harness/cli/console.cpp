@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "harness/judge/exit_code.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cli {
 namespace {
@@ -26,7 +27,7 @@ void Progress::clear() {
 
 void Progress::show(std::size_t done, const std::string& what) {
   if (terminal_) {
-    std::fprintf(stderr, "%s[%zu/%zu] %s", kClearLine, done + 1, units_, what.c_str());
+    std::fprintf(stderr, "%s[%zu/%zu] %s", kClearLine, done + 1, units_, printable(what).c_str());
   }
 }
 
@@ -39,7 +40,7 @@ int finish_stdout(int code) {
 int fail(int code, const std::string& message) {
   std::string line = message;
   std::replace(line.begin(), line.end(), '\n', ' ');
-  std::fprintf(stderr, "symmcts: %s\n", line.c_str());
+  std::fprintf(stderr, "symmcts: %s\n", printable(line).c_str());
   return code;
 }
 

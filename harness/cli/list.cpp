@@ -10,12 +10,13 @@
 #include "harness/judge/exit_code.hpp"
 #include "harness/launch/listing.hpp"
 #include "harness/platform/model/profile.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cli {
 namespace {
 
 void print(const std::string& id, const std::string& what) {
-  std::printf("%s  %s\n", id.c_str(), what.c_str());
+  std::printf("%s  %s\n", printable(id).c_str(), printable(what).c_str());
 }
 
 int list_requirements(const Locations& at) {
@@ -77,7 +78,7 @@ int list_implementations(const Locations& at, bool defects_only) {
   const auto machine = find_machine(kDefaultPlatform, at);
   if (!machine) return fail(judge::kExitError, machine.error());
   const auto request = make_request(machine.value(), Placement{}, 1, 0, at, host);
-  if (!request) return fail(judge::kExitError, request.error());
+  if (!request) return fail(judge::kExitUsage, request.error());
   const auto known = launch::list_implementations(request.value(), host);
   if (!known) return fail(judge::kExitError, known.error());
   for (const launch::ImplementationName& implementation : known.value()) {
@@ -85,8 +86,9 @@ int list_implementations(const Locations& at, bool defects_only) {
       if (!defects_only) print(implementation.name, implementation.summary);
       continue;
     }
-    print(implementation.name, implementation.summary + "  [" + implementation.caught_by + ", " +
-                                   implementation.source + "]");
+    print(implementation.name,
+          implementation.summary + "  [" + implementation.caught_by + ", " + implementation.source +
+              (implementation.needs.empty() ? "" : ", needs " + implementation.needs) + "]");
   }
   return 0;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/support/file_kind.hpp"
+
 namespace symmcts::cli {
 namespace fs = std::filesystem;
 namespace {
@@ -62,11 +64,15 @@ Result<fs::path> find_named(const std::string& name, const fs::path& folder,
                             const std::string& what) {
   std::error_code error;
   if (name.find('/') != std::string::npos || name.ends_with(".toml")) {
-    if (fs::is_regular_file(name, error)) return fs::absolute(name);
-    return Error{name + ": no such file"};
+    if (const std::string why = why_no_file(name); !why.empty()) return Error{name + ": " + why};
+    return fs::absolute(name);
   }
   const fs::path file = folder / (name + ".toml");
-  if (!name.empty() && fs::is_regular_file(file, error)) return file;
+  if (!name.empty() && fs::exists(file, error)) {
+    const std::string why = why_no_file(file);
+    if (!why.empty()) return Error{file.string() + ": " + why};
+    return file;
+  }
   std::string known;
   for (const std::string& other : names_in(folder)) known += (known.empty() ? "" : ", ") + other;
   return Error{"no such " + what + ": " + name + " (there are: " + known + ")"};

@@ -46,6 +46,7 @@ Result<Machine> find_machine(const std::string& name, const Locations& at) {
   machine.platform = file.value().string();
   machine.hosts = profile.value().hosts.value;
   machine.gpus_per_host = profile.value().gpus_per_host.value;
+  machine.fabric = profile.value().fabric.value && profile.value().imex_channel.value;
   return machine;
 }
 
@@ -85,6 +86,9 @@ Result<launch::UnitRequest> make_request(const Machine& machine, const Placement
   auto placed = launch::place_ranks(seats);
   if (!placed) return Error{placed.error()};
   request.seats = std::move(placed.value());
+  auto scratch = launch::find_scratch(host);
+  if (!scratch) return Error{scratch.error()};
+  request.scratch = std::move(scratch.value());
   request.root_ordinal = placement.root_ordinal;
   request.one_visible_gpu = placement.one_visible_gpu;
   request.allow_multicast = placement.allow_multicast;
@@ -92,27 +96,6 @@ Result<launch::UnitRequest> make_request(const Machine& machine, const Placement
   request.patience.stall = milliseconds_of(placement.stall_seconds);
   request.patience.total = milliseconds_of(placement.unit_seconds);
   return request;
-}
-
-std::string quoted(const std::string& word) {
-  static constexpr char kPlain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-std::string repeat(const Machine& machine, const Placement& placement) {
-  std::string text = " --platform " + quoted(machine.name);
-  if (placement.launcher != "fork") text += " --launcher " + placement.launcher;
-  for (const std::string& arg : placement.launch_args) text += " --launch-arg " + quoted(arg);
-  if (placement.root_ordinal != 0) {
-    text += " --root-ordinal " + std::to_string(placement.root_ordinal);
-  }
-  if (placement.one_visible_gpu) text += " --one-visible-gpu";
-  if (placement.allow_multicast) text += " --allow-multicast";
-  return text;
 }
 
 }  // namespace symmcts::cli

@@ -17,6 +17,7 @@ struct Machine {
   std::string platform;  // for the broker: name, or absolute path of a file
   int hosts = 1;
   int gpus_per_host = 0;
+  bool fabric = true;  // FABRIC handles may be used
 };
 
 inline constexpr char kSystem[] = "system";
@@ -26,15 +27,10 @@ inline constexpr char kSystem[] = "system";
 Result<Machine> find_machine(const std::string& name, const Locations& at);
 
 // A request that holds everything but implementation, unit, scenario and output folder. Fails where
-// the ranks have no room on the machine, or the launcher is not there.
+// the ranks have no room on the machine, the launcher is not there, or the folder for temporary
+// files is none.
 Result<launch::UnitRequest> make_request(const Machine& machine, const Placement& placement,
                                          int ranks, std::uint64_t seed, const Locations& at,
                                          const launch::Variables& host);
-
-// The options of the command line that repeat `placement`.
-std::string repeat(const Machine& machine, const Placement& placement);
-
-// `word` so that a shell reads it as one word.
-std::string quoted(const std::string& word);
 
 }  // namespace symmcts::cli

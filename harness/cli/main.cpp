@@ -25,6 +25,16 @@ std::string seed_problem(const std::string& text) {
   return text + ": must be a whole number from 0 to 18446744073709551615";
 }
 
+// Less than the least would measure the host's load. CLI11's own range lets `nan` through.
+std::string seconds_problem(const std::string& text) {
+  constexpr double kLeast = 1, kMost = 1e6;
+  double seconds = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error == std::errc() && stop == end && seconds >= kLeast && seconds <= kMost) return {};
+  return text + ": must be a number of seconds from 1 to 1000000";
+}
+
 // A closed standard stream must not become the number of a file that is opened later, which would
 // then be printed into.
 void reserve_standard_streams() {
@@ -44,9 +54,9 @@ void add_placement(CLI::App& app, Placement& placement) {
   app.add_option("--root-ordinal", placement.root_ordinal, "device ordinal of rank 0");
   app.add_flag("--one-visible-gpu", placement.one_visible_gpu, "each rank sees one GPU only");
   app.add_option("--stall", placement.stall_seconds, "seconds without progress until a case hangs")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(seconds_problem);
   app.add_option("--deadline", placement.unit_seconds, "seconds that one case may take")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(seconds_problem);
 }
 
 template <typename Options>
@@ -85,9 +95,11 @@ void add_check(CLI::App& app, Verbs& verbs) {
       ->required();
   check_verb->add_option("--rank", verbs.check.ranks, "FILE=N: the file is rank N's; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   check_verb->add_option("--require", verbs.check.required, "id that must be judged; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   check_verb->add_flag("--json", verbs.check.json, "print the result as JSON");
   check_verb->callback([&verbs] { verbs.chosen = [&verbs] { return check(verbs.check); }; });

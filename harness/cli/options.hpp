@@ -15,8 +15,8 @@ struct Placement {
   int root_ordinal = 0;
   bool one_visible_gpu = false;
   bool allow_multicast = false;
-  double stall_seconds = 120;  // without anything moving
-  double unit_seconds = 900;   // for one unit
+  double stall_seconds = 120;  // without anything moving; from 1 on
+  double unit_seconds = 900;   // for one unit, its start not counted; from 1 on
 };
 
 struct RunOptions {

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "harness/cli/again.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/compare.hpp"
 #include "harness/cli/console.hpp"
@@ -79,10 +80,7 @@ int repro(const ReproOptions& options) {
   const auto folder = prepare_output(options.out);
   if (!folder) return fail(judge::kExitUsage, folder.error());
   const fs::path& out = folder.value().path();
-  suite.value().again = [&](const std::string&) {
-    return "symmcts repro " + quoted(options.id) + repeat(machine.value(), options.placement) +
-           " --seed " + std::to_string(options.seed);
-  };
+  suite.value().again = [&](const std::string&) { return again(options, machine.value()); };
 
   report::ReproReport result;
   result.id = repro.value().id;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "harness/cli/again.hpp"
 #include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/console.hpp"
@@ -35,15 +36,6 @@ Result<CertificationProfile> profile_of(const RunOptions& options, const Machine
   if (options.profile.empty() && !machine.software) return CertificationProfile{};
   return load_profile(options.profile.empty() ? kDefaultProfile : options.profile, at,
                       ids_of(catalogue));
-}
-
-std::string again(const RunOptions& options, const Machine& machine, const std::string& filter) {
-  std::string text = "symmcts run --impl " + quoted(options.implementation) +
-                     repeat(machine, options.placement) + " --ranks " +
-                     std::to_string(options.ranks);
-  if (!options.profile.empty()) text += " --profile " + quoted(options.profile);
-  if (!filter.empty()) text += " --filter " + quoted(filter);
-  return text + " --seed " + std::to_string(options.seed);
 }
 
 // Of what was selected, what the profile demands.
@@ -83,6 +75,9 @@ int run(const RunOptions& options) {
 
   const auto units = launch::list_units(request.value(), host);
   if (!units) return give_up("run", options.json, units.error());
+  if (const Status fits = check_scenarios(profile.value(), units.value()); !fits) {
+    return fail(judge::kExitUsage, fits.error());
+  }
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
   if (!consistent) return give_up("run", options.json, consistent.error());
 

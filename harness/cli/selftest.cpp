@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/cli/again.hpp"
 #include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/console.hpp"
@@ -12,6 +13,7 @@
 #include "harness/cli/verbs.hpp"
 #include "harness/judge/exit_code.hpp"
 #include "harness/report/report.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::cli {
 namespace fs = std::filesystem;
@@ -23,8 +25,45 @@ struct Trial {
   launch::ImplementationName implementation;
   int exit = judge::kExitError;
   std::vector<std::string> failed;
-  std::string problem;  // why it is not as it must be; empty: it is
+  std::string problem;  // why it is not as it must be; empty: it is, or is skipped
+  std::string skipped;  // why it cannot be tried on this machine
 };
+
+// Why a defect does no harm on the machine; empty: it does.
+std::string harmless(const launch::ImplementationName& implementation, const Machine& machine) {
+  if (implementation.needs.empty() || (implementation.needs == "fabric" && machine.fabric)) {
+    return {};
+  }
+  return "needs a platform with FABRIC handles; by descriptor it does no harm, because an open "
+         "descriptor keeps the object alive";
+}
+
+// Why the machine does not have what the trial's verdict needs; empty: it has. `ids`: what decides.
+std::string unavailable(const judge::Judgement& judgement, const std::vector<std::string>& ids) {
+  std::string reason;
+  for (const judge::Verdict& verdict : judgement.verdicts) {
+    if (std::find(ids.begin(), ids.end(), verdict.id) == ids.end()) continue;
+    if (verdict.status != judge::VerdictStatus::skipped) return {};
+    reason = verdict.id + " is skipped: " + verdict.reason;
+  }
+  return judgement.uncovered.empty() ? reason : std::string();
+}
+
+// What most likely made a trial go wrong, in one line.
+std::string why(const SuiteResult& result) {
+  for (const launch::UnitResult& unit : result.units) {
+    if (unit.end == launch::End::done) continue;
+    return unit.unit + " ended as " + launch::end_name(unit.end) + ": " + unit.text;
+  }
+  const judge::Judgement& judgement = result.judgement;
+  if (!judgement.uncovered.empty()) return judgement.uncovered.front();
+  for (const judge::Verdict& verdict : judgement.verdicts) {
+    if (verdict.status != judge::VerdictStatus::pass) {
+      return verdict.id + " is " + judge::name(verdict.status) + ": " + verdict.reason;
+    }
+  }
+  return {};
+}
 
 // A defect must fail its requirement, and the reference nothing and must run everything.
 void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial) {
@@ -40,28 +79,41 @@ void assess(const SuiteResult& result, const judge::ExitRule& rule, Trial& trial
   } else if (!catcher.empty() && !caught) {
     trial.problem = "was not caught by " + catcher;
   }
-  if (!trial.problem.empty() && !result.judgement.notes.empty()) {
-    trial.problem += " (" + result.judgement.notes.back() + ")";
+  if (trial.problem.empty()) return;
+  if (trial.exit != judge::kExitError && trial.exit != judge::kExitFail) {
+    trial.skipped = unavailable(
+        result.judgement, catcher.empty() ? rule.must_run : std::vector<std::string>{catcher});
   }
+  if (!trial.skipped.empty()) {
+    trial.problem.clear();
+    return;
+  }
+  const std::string cause = why(result);
+  if (!cause.empty()) trial.problem += " (" + cause + ")";
 }
 
 std::string line_of(const Trial& trial) {
   const launch::ImplementationName& implementation = trial.implementation;
-  std::string text = trial.problem.empty() ? "ok    " : "WRONG ";
+  std::string text = !trial.problem.empty()   ? "WRONG "
+                     : !trial.skipped.empty() ? "skip  "
+                                              : "ok    ";
   text += implementation.name + ": ";
   if (!trial.problem.empty()) {
     text += trial.problem;
+  } else if (!trial.skipped.empty()) {
+    text += trial.skipped;
   } else if (implementation.caught_by.empty()) {
     text += "passes";
   } else {
     text += "caught by " + implementation.caught_by + " (" + implementation.source + ")";
   }
-  return text + "\n";
+  return printable(text) + "\n";
 }
 
 // Writes result.json and, if `json`, prints it; the lines for people are out by now.
 int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& out) {
   int exit = judge::kExitPass;
+  bool caught = false;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Trial& trial : trials) {
     const launch::ImplementationName& implementation = trial.implementation;
@@ -74,15 +126,20 @@ int report_trials(const std::vector<Trial>& trials, bool json, const fs::path& o
                     {"source", implementation.source},
                     {"failed", trial.failed},
                     {"exit", trial.exit},
-                    {"ok", trial.problem.empty()},
-                    {"problem", trial.problem}});
+                    {"ok", trial.problem.empty() && trial.skipped.empty()},
+                    {"problem", trial.problem},
+                    {"skipped", trial.skipped}});
+    caught |= !implementation.caught_by.empty() && trial.problem.empty() && trial.skipped.empty();
+  }
+  if (exit == judge::kExitPass && !caught) {
+    exit = fail(judge::kExitNothing, "selftest: no defect could be tried on this platform");
   }
   nlohmann::ordered_json result = {{"schema", "symm-cts/result/1"},
                                    {"verb", "selftest"},
                                    {"exit", exit},
                                    {"implementations", list}};
   const auto dump = [&] {
-    return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   };
   if (const Status written = write_result(out, dump()); !written) {
     exit = fail(judge::kExitError, written.error());
@@ -124,6 +181,9 @@ int selftest(const SelftestOptions& options) {
   }
   const auto units = launch::list_units(request.value(), host);
   if (!units) return give_up("selftest", options.json, units.error());
+  if (const Status fits = check_scenarios(profile.value(), units.value()); !fits) {
+    return fail(judge::kExitUsage, fits.error());
+  }
   const Status consistent = check_catalogue(catalogue.value(), units.value(), judge::judged_ids());
   if (!consistent) return give_up("selftest", options.json, consistent.error());
   const auto held = prepare_output(options.out);
@@ -134,19 +194,35 @@ int selftest(const SelftestOptions& options) {
   rule.must_run = profile.value().must_run;
   rule.unknown_counts = true;
   Progress progress(selected.size());
+  const auto show = [&](const Trial& trial) {
+    if (options.json) return;
+    progress.clear();
+    std::fputs(line_of(trial).c_str(), stdout);
+    std::fflush(stdout);
+  };
   std::vector<Trial> trials;
   for (const launch::ImplementationName& implementation : selected) {
     Trial trial;
     trial.implementation = implementation;
+    trial.skipped = harmless(implementation, machine.value());
+    if (!trial.skipped.empty()) {
+      trial.exit = judge::kExitNothing;
+      show(trial);
+      trials.push_back(std::move(trial));
+      continue;
+    }
     progress.show(trials.size(), implementation.name);
     Suite suite;
     suite.units = units.value();
     suite.ids = ids_of(suite.units);
     suite.scenarios = scenarios.value();
     suite.again = [&](const std::string& unit) {
-      return "symmcts run --impl " + quoted(implementation.name) +
-             repeat(machine.value(), options.placement) + " --filter " + quoted(unit) + " --seed " +
-             std::to_string(options.seed);
+      RunOptions run;
+      run.implementation = implementation.name;
+      run.placement = options.placement;
+      run.ranks = kRanks;
+      run.seed = options.seed;
+      return again(run, machine.value(), unit);
     };
     suite.request = request.value();
     suite.request.implementation = implementation.name;
@@ -161,11 +237,7 @@ int selftest(const SelftestOptions& options) {
       trial.exit = judge::kExitError;
       trial.problem = "was interfered with: " + ended.units.back().text;
     }
-    if (!options.json) {
-      progress.clear();
-      std::fputs(line_of(trial).c_str(), stdout);
-      std::fflush(stdout);
-    }
+    show(trial);
     trials.push_back(std::move(trial));
     if (ended.stopped) break;
   }

@@ -48,6 +48,14 @@ judge::UnitJudgement judge_unit(const Suite& suite, const launch::UnitResult& re
   return out;
 }
 
+// Is it part of a finding already?
+bool is_told(const judge::Judgement& judgement, const std::string& text) {
+  const auto tells = [&](const std::string& line) { return line.find(text) != std::string::npos; };
+  return std::any_of(judgement.uncovered.begin(), judgement.uncovered.end(), tells) ||
+         std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(),
+                     [&](const judge::Verdict& verdict) { return tells(verdict.reason); });
+}
+
 }  // namespace
 
 bool has_error(const judge::Judgement& judgement) {
@@ -75,7 +83,7 @@ SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
   }
   result.judgement = judged.size() == 1 ? judged.front().judgement : judge::merge(judged);
   for (const launch::UnitResult& unit : result.units) {
-    if (unit.end == launch::End::done) continue;
+    if (unit.end == launch::End::done || is_told(result.judgement, unit.text)) continue;
     result.judgement.notes.push_back(unit.unit + " ended as " + launch::end_name(unit.end) + ": " +
                                      unit.text);
   }

@@ -1,20 +1,8 @@
 #include "harness/evidence/each_line.hpp"
 
+#include "harness/support/printable.hpp"
+
 namespace symmcts::evidence {
-namespace {
-
-// A message is one line, whatever the file's own text in it holds.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      c = '?';
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
 Status for_each_line(const std::string& path, std::string_view text,
                      std::vector<std::string>& notes, const LineReader& reader) {
   std::size_t line = 0;

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include "harness/support/file_kind.hpp"
+
 namespace symmcts::evidence {
 namespace {
 
@@ -92,18 +94,17 @@ bool inflate_stream(const std::string& in, FileBytes& out) {
 
 Result<std::string> read_raw(const std::string& path) {
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0) {
-    return Error{path + ": " + std::strerror(errno)};
-  }
-  if (S_ISDIR(info.st_mode)) {
-    return Error{path + ": is a folder"};
+  // A pipe is read like a file (`check <(...)`); a device may never end.
+  if (const std::string why = why_no_file(path);
+      !why.empty() && !(stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))) {
+    return Error{path + ": " + why};
   }
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!file) {
     return Error{path + ": " + std::strerror(errno)};
   }
   std::string bytes;
-  if (info.st_size > 0) {
+  if (fstat(fileno(file.get()), &info) == 0 && info.st_size > 0) {
     bytes.reserve(static_cast<std::size_t>(info.st_size));
   }
   std::string chunk(1 << 20, '\0');

@@ -165,7 +165,8 @@ Result<RankEvidence> read_kineto(const std::string& path, std::string_view text,
   rank.shows.peer_kind = !rocm && !top.rocm;
   rank.shows.resolution = fraction ? 1 : 1000;
   if (cut_off || splitter.cut_off()) {
-    rank.notes.push_back("the file is cut off; what came before is used");
+    rank.partial = "the file is cut off";
+    rank.notes.push_back(rank.partial + "; what came before is used");
   }
   if (rank.broken > 0) {
     rank.notes.push_back(std::to_string(rank.broken) + " damaged events left out");

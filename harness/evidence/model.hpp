@@ -186,6 +186,7 @@ struct RankEvidence {
   std::int64_t dropped = 0;        // records that the profiler lost
   std::int64_t broken = 0;         // events or lines that could not be read
   std::optional<Footer> footer;    // absent: the rank did not end by itself
+  std::string partial;             // why some of what happened may be missing; empty: nothing is
   std::vector<std::string> notes;  // what a reader must know: truncation, damage
   int rank() const { return header.rank; }
 };

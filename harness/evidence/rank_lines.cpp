@@ -266,11 +266,19 @@ Result<RankEvidence> read_rank_lines(const std::string& path, std::string_view t
     return Error{path + ": cut off before its header"};
   }
   rank.broken = static_cast<std::int64_t>(rank.notes.size());
+  const auto lacks = [&rank](const std::string& what) {
+    rank.notes.push_back(what);
+    rank.partial = what;
+  };
   if (rank.dropped > 0) {
-    rank.notes.push_back("the profiler dropped " + std::to_string(rank.dropped) + " records");
+    lacks("the profiler dropped " + std::to_string(rank.dropped) + " records");
   }
   if (!rank.footer) {
-    rank.notes.push_back("no footer: the rank did not end by itself");
+    lacks("no footer: the rank did not end by itself");
+  } else if (const auto copies = static_cast<std::int64_t>(rank.copies.size());
+             copies != rank.footer->copies) {
+    lacks("the footer tells of " + std::to_string(rank.footer->copies) + " copies, the file of " +
+          std::to_string(copies));
   }
   return rank;
 }

@@ -50,6 +50,28 @@ std::string rank_kinds_text(const ParityGroup& group) {
   return join(parts, "; ");
 }
 
+// The same with the ranks that have less than others, or nothing.
+std::string unmatched_text(const Context& context, const ParityGroup& group) {
+  std::string text = group_text(group) + ": " + rank_kinds_text(group);
+  std::vector<int> absent;
+  for (const int rank : context.present_ranks()) {
+    if (group.kinds.count(rank) == 0) {
+      absent.push_back(rank);
+    }
+  }
+  return absent.empty() ? text : text + "; " + ranks_text(absent) + ": none";
+}
+
+// The first few of a long list.
+std::string some_of(const std::vector<std::string>& texts) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> shown(texts.begin(), texts.begin() + std::min(kShown, texts.size()));
+  if (texts.size() > kShown) {
+    shown.push_back("and " + std::to_string(texts.size() - kShown) + " more");
+  }
+  return join(shown, "; ");
+}
+
 // Does any rank's source leave open what its device copies write to?
 bool targets_hidden(const Context& context) {
   return std::any_of(context.set.ranks.begin(), context.set.ranks.end(),
@@ -87,12 +109,21 @@ std::string doubt(const Context& context, std::int64_t compared, const std::set<
     if (!rank.shows.peer_kind) {
       return "this profiler has no kind for peer copies (rank " + std::to_string(rank.rank()) + ")";
     }
-    if (rank.dropped > 0) {
-      return "what is here agrees, but the profiler dropped records of rank " +
-             std::to_string(rank.rank());
-    }
   }
   return {};
+}
+
+// Copies whose size the source does not tell, by rank: nobody knows which operation they are.
+std::map<int, std::int64_t> sizeless_copies(const Context& context) {
+  std::map<int, std::int64_t> counts;
+  for (std::size_t i = 0; i < context.set.ranks.size(); ++i) {
+    for (const Operation& operation : context.operations[i]) {
+      if (operation.measured && operation.bytes < 0) {
+        ++counts[context.set.ranks[i].rank()];
+      }
+    }
+  }
+  return counts;
 }
 
 Verdict parity(const Context& context) {
@@ -107,6 +138,7 @@ Verdict parity(const Context& context) {
   bool host_only = true;  // of what was compared
   std::vector<std::string> differ;
   std::vector<std::string> permuted;
+  std::vector<std::string> lone;  // of which a rank has less than another
   for (const ParityGroup& group : groups) {
     compared += group.compared;
     unmatched += group.unmatched;
@@ -115,6 +147,10 @@ Verdict parity(const Context& context) {
       for (const auto& [rank, kinds] : group.kinds) {
         taking_part.insert(rank);
       }
+    }
+    if (group.unmatched > 0) {
+      lone.push_back(unmatched_text(context, group));
+      verdict.seen.emplace_back("unmatched", lone.back());
     }
     if (group.result == Result::differ) {
       differing += group.differing;
@@ -125,6 +161,12 @@ Verdict parity(const Context& context) {
     } else if (group.result == Result::permuted) {
       permuted.push_back(group_text(group) + ": " + rank_kinds_text(group));
     }
+  }
+  for (const auto& [rank, count] : sizeless_copies(context)) {
+    unmatched += count;
+    lone.push_back("rank " + std::to_string(rank) + ": " + count_text(count, "copy record") +
+                   " of unknown size");
+    verdict.seen.emplace_back("unmatched", lone.back());
   }
   const bool rocm = std::any_of(context.set.ranks.begin(), context.set.ranks.end(),
                                 [](const auto& rank) { return !rank.shows.peer_kind; });
@@ -150,6 +192,10 @@ Verdict parity(const Context& context) {
   } else if (!permuted.empty()) {
     verdict.reason = "permuted: the kinds come in another order, and the targets are not known; " +
                      join(permuted, "; ");
+  } else if (!lone.empty()) {
+    verdict.reason =
+        "what could be compared agrees, but operations are unmatched: " + some_of(lone) + " (" +
+        numbers + ")";
   } else if (!targets_hidden(context) && !writes_multicast(context)) {
     verdict.reason = "what is here agrees (" + numbers + "), but no multicast write is among it";
   } else {

@@ -91,19 +91,39 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
   }
 }
 
-// Steps of the implementation that failed, unless a reported requirement that speaks of failures
-// failed as well. A fail of another (a copy kind, say) does not explain them.
+// What is missing could have said otherwise: no pass stands on part of the evidence.
+void doubt_partial_evidence(const Context& context, Judgement& judgement) {
+  std::vector<int> ranks;
+  std::string why;
+  for (const evidence::RankEvidence& rank : context.set.ranks) {
+    if (!rank.partial.empty()) {
+      ranks.push_back(rank.rank());
+      why = why.empty() ? rank.partial : why;
+    }
+  }
+  for (Verdict& verdict : judgement.verdicts) {
+    if (ranks.empty() || verdict.status != VerdictStatus::pass) {
+      continue;
+    }
+    verdict.status = VerdictStatus::unknown;
+    verdict.ranks = ranks;
+    verdict.reason = "what is here agrees (" + verdict.reason + "), but the evidence of " +
+                     ranks_text(ranks) + " is not whole: " + why;
+  }
+}
+
+// Steps of the implementation that failed: notes where a reported requirement that speaks of
+// failures failed as well, else findings that nothing covers. A fail of another requirement (a copy
+// kind, say) does not explain them.
 void add_failed_steps(const Context& context, Judgement& judgement) {
   const bool explained =
       std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(), [](const Verdict& verdict) {
         return verdict.status == VerdictStatus::fail &&
                (verdict.id == "SM-LIFE-1" || covers_hangs(verdict.id));
       });
-  if (explained) {
-    return;
-  }
+  std::vector<std::string>& lines = explained ? judgement.notes : judgement.uncovered;
   for (const std::string& step : read_failed_steps(context.set)) {
-    judgement.uncovered.push_back("failed step: " + step);
+    lines.push_back("failed step: " + step);
   }
 }
 
@@ -128,13 +148,6 @@ std::vector<std::string> read_notes(const Context& context) {
     if (graphs > 0) {
       notes.push_back(prefix + count_text(graphs, "record") +
                       " from CUDA graphs, which may be doubled or missing");
-    }
-    for (const evidence::Mark& mark : rank.marks) {
-      if (mark.what == "outcome" && !mark.ok) {
-        notes.push_back(prefix + "the implementation failed in " +
-                        (mark.call.empty() ? "a call" : mark.call) + " with code " +
-                        std::to_string(mark.code) + (mark.text.empty() ? "" : ": " + mark.text));
-      }
     }
   }
   if (!coarse.empty()) {
@@ -191,6 +204,7 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     add_checks(context, verdict);
   }
   add_incidents(context, declared, judgement);
+  doubt_partial_evidence(context, judgement);
   for (Verdict& verdict : judgement.verdicts) {
     verdict.again = options.again;
   }
@@ -198,12 +212,12 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     std::erase_if(judgement.verdicts,
                   [&](const Verdict& verdict) { return !contains(options.ids, verdict.id); });
   }
+  judgement.notes = read_notes(context);
   add_failed_steps(context, judgement);
   std::sort(judgement.verdicts.begin(), judgement.verdicts.end(),
             [](const Verdict& a, const Verdict& b) { return a.id < b.id; });
   judgement.observations = observe(context);
   judgement.ranks = summarize(context);
-  judgement.notes = read_notes(context);
   return judgement;
 }
 

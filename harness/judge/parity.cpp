@@ -88,19 +88,20 @@ bool any_contradict(const Sequences& kinds) {
   return false;
 }
 
-// Counts what corresponds, by occurrence.
-void count(ParityGroup& group) {
-  std::size_t shortest = SIZE_MAX;
-  std::size_t longest = 0;
+// Counts what corresponds, by occurrence. A rank without the operation counts as well as one with
+// fewer of it: what the others did there has no counterpart.
+void count(ParityGroup& group, std::size_t ranks) {
+  std::vector<std::size_t> lengths;
   for (const auto& [rank, sequence] : group.kinds) {
-    shortest = std::min(shortest, sequence.size());
-    longest = std::max(longest, sequence.size());
+    lengths.push_back(sequence.size());
   }
-  group.compared = group.kinds.size() > 1 ? static_cast<std::int64_t>(shortest) : 0;
-  for (const auto& [rank, sequence] : group.kinds) {
-    group.unmatched += static_cast<std::int64_t>(sequence.size()) - group.compared;
+  lengths.resize(ranks, 0);
+  std::sort(lengths.rbegin(), lengths.rend());
+  group.compared = ranks > 1 ? static_cast<std::int64_t>(lengths[1]) : 0;
+  for (const std::size_t length : lengths) {
+    group.unmatched += static_cast<std::int64_t>(length - lengths.back());
   }
-  for (std::size_t i = 0; i < longest; ++i) {
+  for (std::size_t i = 0; i < lengths.front(); ++i) {
     std::set<CopyKind> here;
     for (const auto& [rank, sequence] : group.kinds) {
       if (i < sequence.size()) {
@@ -111,8 +112,8 @@ void count(ParityGroup& group) {
   }
 }
 
-void compare(ParityGroup& group, const std::map<Target, Sequences>& by_target) {
-  count(group);
+void compare(ParityGroup& group, std::size_t ranks, const std::map<Target, Sequences>& by_target) {
+  count(group, ranks);
   if (group.differing == 0) {
     return;
   }
@@ -157,7 +158,7 @@ std::vector<ParityGroup> compare_kinds(const Context& context, bool signals) {
   }
   std::vector<ParityGroup> out;
   for (auto& [key, group] : groups) {
-    compare(group, targets[key]);
+    compare(group, context.set.ranks.size(), targets[key]);
     out.push_back(std::move(group));
   }
   return out;

@@ -33,10 +33,10 @@ struct ParityGroup {
   ParityKey key;
   Result result = Result::same;
   std::map<int, std::vector<evidence::CopyKind>> kinds;  // by rank, in order of the API calls
-  std::int64_t compared = 0;                             // occurrences that every listed rank has
-  std::int64_t unmatched = 0;                            // operations beyond those
-  std::int64_t differing = 0;                            // occurrences with more than one kind
-  std::vector<int> odd;                                  // `differ`: ranks unlike the rest
+  std::int64_t compared = 0;                             // occurrences that several ranks have
+  std::int64_t unmatched = 0;  // operations that some rank of the evidence has no counterpart of
+  std::int64_t differing = 0;  // occurrences with more than one kind
+  std::vector<int> odd;        // `differ`: ranks unlike the rest
 };
 
 // Groups the measured copies of all ranks. Signals are their own world: `signals` picks them or the

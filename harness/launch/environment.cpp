@@ -1,8 +1,11 @@
 #include "harness/launch/environment.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 
 #include "harness/permit/environment.hpp"
@@ -86,9 +89,26 @@ Variables read_environment() {
   return variables;
 }
 
-std::filesystem::path scratch_base(const Variables& host) {
+Result<std::filesystem::path> find_scratch(const Variables& host) {
   const auto at = host.find("TMPDIR");
-  return at == host.end() || at->second.empty() ? "/tmp" : at->second;
+  const bool told = at != host.end() && !at->second.empty();
+  const std::string name = told ? at->second : "/tmp";
+  const std::string subject = told ? "TMPDIR=" + name : "TMPDIR is not set, and " + name;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(name, error).lexically_normal();
+  if (error) return Error{subject + ": " + error.message()};
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return Error{subject + ": " + std::strerror(errno)};
+  if (!S_ISDIR(status.st_mode)) return Error{subject + ": is no folder"};
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    return Error{subject + ": cannot be written: " + std::strerror(errno)};
+  }
+  if (path.native().size() > RunDirectory::longest_base()) {
+    return Error{subject + ": is " + std::to_string(path.native().size()) +
+                 " bytes long; the sockets of a run leave it " +
+                 std::to_string(RunDirectory::longest_base())};
+  }
+  return path;
 }
 
 ChildEnvironment child_environment(const Variables& host, const UnitRequest& request,

@@ -7,6 +7,7 @@
 
 #include "harness/launch/request.hpp"
 #include "harness/launch/run_directory.hpp"
+#include "harness/support/result.hpp"
 
 namespace symmcts::launch {
 
@@ -15,8 +16,10 @@ using Variables = std::map<std::string, std::string>;
 // The environment of this process, read once. The only place in launch/ and cli/ that reads it.
 Variables read_environment();
 
-// Where run directories go: TMPDIR, else /tmp.
-std::filesystem::path scratch_base(const Variables& host);
+// Where run directories go: TMPDIR, else /tmp, as an absolute path. An Error, which names the
+// variable and its value, where no run directory can be made there or where the sockets in one
+// would have paths that are too long: nobody's files go elsewhere than they were told to.
+Result<std::filesystem::path> find_scratch(const Variables& host);
 
 // What the children of a unit get, and what was done to the user's own variables.
 struct ChildEnvironment {

@@ -28,7 +28,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 // Runs the rank program with one option, under a reaper like everything else; its stdout.
 Result<std::string> ask(const UnitRequest& request, const Variables& host,
                         const std::string& option) {
-  const RunDirectory directory = RunDirectory::choose(scratch_base(host));
+  const RunDirectory directory = RunDirectory::choose(request.scratch);
   Variables variables =
       child_environment(host, request, directory, find_real_driver_on_host().value_or("")).common;
   variables.erase("CUDA_INJECTION64_PATH");  // nothing happens that could be recorded
@@ -41,7 +41,7 @@ Result<std::string> ask(const UnitRequest& request, const Variables& host,
   auto reaper = Reaper::start(directory, {command});
   if (!reaper) return Error{reaper.error()};
   reaper.value()->spawn(0);
-  const auto deadline = Clock::now() + request.patience.stall;
+  const auto deadline = Clock::now() + request.patience.start;
   while (!reaper.value()->lost() && Clock::now() < deadline) {
     const auto report = reaper.value()->wait(std::chrono::milliseconds(100));
     if (!report) continue;
@@ -81,8 +81,12 @@ Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& 
   std::vector<ImplementationName> implementations;
   for (const std::string& line : split(text.value(), '\n')) {
     const std::vector<std::string> fields = split(line, '\t');
-    if (fields.size() != 4) return Error{"not an implementation: " + line};
-    implementations.push_back({fields[0], fields[1], fields[2], fields[3]});
+    if (fields.size() != 5) return Error{"not an implementation: " + line};
+    implementations.push_back({.name = fields[0],
+                               .caught_by = fields[1],
+                               .source = fields[2],
+                               .summary = fields[4],
+                               .needs = fields[3]});
   }
   return implementations;
 }

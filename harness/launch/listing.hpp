@@ -21,11 +21,12 @@ struct ImplementationName {
   std::string caught_by;  // a defect: the requirement that must fail; else empty
   std::string source;     // a defect: the public bug
   std::string summary;
+  std::string needs;  // a defect: the handles without which it does no harm ("fabric"), or empty
 };
 
 // Asks the rank program of `request` what it holds, in the environment of the machine that the
-// request names. Starts a process and waits for it, at most the request's patience; leaves nothing
-// behind. The Error names the program and what it said.
+// request names. Starts a process and waits for it, at most the request's patience with a start;
+// leaves nothing behind. The Error names the program and what it said.
 Result<std::vector<UnitName>> list_units(const UnitRequest& request, const Variables& host);
 Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& request,
                                                              const Variables& host);

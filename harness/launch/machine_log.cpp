@@ -24,6 +24,11 @@ std::string where_of(const json& report, int rank) {
   return {};
 }
 
+// Names and words come from the ranks: bytes that are no UTF-8 must not end the supervisor.
+std::string dump(const json& record) {
+  return record.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 json hang_record(const Hang& hang, const UnitResult& result) {
   const json report = broker_report(hang);
   json record = {{"type", "hang"},
@@ -78,17 +83,17 @@ std::string describe(const Hang& hang, const std::vector<RankState>& ranks) {
 Status write_machine_log(const std::filesystem::path& file, const UnitResult& result,
                          const Hang* hang) {
   std::ofstream out(file, std::ios::trunc);
-  if (hang != nullptr) out << hang_record(*hang, result).dump() << '\n';
+  if (hang != nullptr) out << dump(hang_record(*hang, result)) << '\n';
   for (const Program& program : result.programs) {
     if (program.rank < 0 || !program.ended || !program.exit.known) continue;
     json record = {{"type", "exit"}, {"rank", program.rank}, {"case", result.unit}};
     record[program.exit.signaled ? "signal" : "code"] = program.exit.value;
-    out << record.dump() << '\n';
+    out << dump(record) << '\n';
   }
   json unit = {
       {"type", "unit"}, {"case", result.unit}, {"ids", result.ids}, {"end", end_name(result.end)}};
   if (!result.text.empty()) unit["text"] = result.text;
-  out << unit.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  out << dump(unit) << '\n';
   out.close();
   if (!out) return Error{"cannot write " + file.string()};
   return {};

@@ -25,10 +25,11 @@ struct Programs {
   std::string mpirun = "mpirun";
 };
 
-// When a unit counts as hung, and how it is ended.
+// When a unit counts as hung, and how it is ended. Its start counts for neither of the first two.
 struct Patience {
   std::chrono::milliseconds stall{120'000};   // no line of evidence, no exit, for so long
   std::chrono::milliseconds total{900'000};   // the whole unit
+  std::chrono::milliseconds start{120'000};   // broker, and then ranks until their first line
   std::chrono::milliseconds survivors{2000};  // what the others get after one has failed
   std::chrono::milliseconds terminate{2000};  // between SIGTERM and SIGKILL
   std::uint64_t output_limit = 64u << 20;     // bytes that one program may print
@@ -52,6 +53,7 @@ struct UnitRequest {
   std::uint64_t seed = 0;
   std::filesystem::path scenario;  // empty: none
   std::filesystem::path out;       // output folder, absolute; exists
+  std::filesystem::path scratch;   // where the run directory goes; of find_scratch()
   Patience patience;
 };
 

@@ -23,9 +23,11 @@ RunDirectory RunDirectory::choose(const fs::path& base) {
   std::random_device random;
   std::string name = "symmcts-";
   for (int i = 0; i < 6; ++i) name += kLetters[random() % (sizeof(kLetters) - 1)];
-  const bool fits =
-      base.is_absolute() && base.native().size() + kSocketRoom < sizeof(sockaddr_un{}.sun_path);
-  return RunDirectory((fits ? base : fs::path("/tmp")) / name);
+  return RunDirectory(base / name);
+}
+
+std::size_t RunDirectory::longest_base() {
+  return sizeof(sockaddr_un{}.sun_path) - 1 - kSocketRoom;
 }
 
 int RunDirectory::create() const {

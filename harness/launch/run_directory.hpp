@@ -10,9 +10,11 @@ namespace symmcts::launch {
 // outlives the other, supervisor or reaper, knows what to remove.
 class RunDirectory {
  public:
-  // Chooses a fresh name `symmcts-XXXXXX` under `base`; under /tmp if `base` is so long that socket
-  // paths below it would not fit in sockaddr_un. Creates nothing.
+  // Chooses a fresh name `symmcts-XXXXXX` under `base`, which is absolute and no longer than
+  // longest_base(). Creates nothing.
   static RunDirectory choose(const std::filesystem::path& base);
+  // Bytes that a base may have, so that the paths of sockets below it fit in sockaddr_un.
+  static std::size_t longest_base();
 
   // Creates the folder (mode 0700) and its parts. Returns 0 or an errno, and then leaves nothing of
   // its own behind; EEXIST if somebody else has the name.

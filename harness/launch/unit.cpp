@@ -26,12 +26,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{20};               // how often files are looked at
 constexpr milliseconds kSettle{200};            // for exits that are on their way to be reported
 constexpr milliseconds kLauncherNotices{3000};  // what mpirun gets to end a job by itself
-constexpr milliseconds kBrokerStart{20'000};
 
 class UnitRun {
  public:
   UnitRun(const UnitRequest& request, const Variables& host)
-      : request_(request), host_(host), directory_(RunDirectory::choose(scratch_base(host))) {
+      : request_(request), host_(host), directory_(RunDirectory::choose(request.scratch)) {
     result_.unit = request.unit;
     result_.ids = request.ids;
   }
@@ -121,6 +120,11 @@ class UnitRun {
     return commands_.broker && result_.programs[*commands_.broker].ended;
   }
 
+  bool any_ended() const {
+    return std::any_of(commands_.launched.begin(), commands_.launched.end(),
+                       [&](std::size_t i) { return result_.programs[i].ended; });
+  }
+
   bool all_ended() const {
     return std::all_of(commands_.launched.begin(), commands_.launched.end(),
                        [&](std::size_t i) { return result_.programs[i].ended; });
@@ -136,7 +140,7 @@ class UnitRun {
   bool start_broker() {
     if (!commands_.broker) return true;
     reaper_->spawn(*commands_.broker);
-    const auto deadline = Clock::now() + std::min(kBrokerStart, request_.patience.total);
+    const auto deadline = Clock::now() + request_.patience.start;
     std::error_code error;
     while (!std::filesystem::exists(directory_.socket(), error)) {
       pump(milliseconds(1));
@@ -154,9 +158,9 @@ class UnitRun {
   }
 
   void watch() {
-    std::vector<std::filesystem::path> files{directory_.report()};
-    for (const Seat& seat : request_.seats) files.push_back(raw_evidence(directory_, seat.rank));
-    Watchdog watchdog(request_.patience, files, Clock::now());
+    std::vector<std::filesystem::path> evidence;
+    for (const Seat& seat : request_.seats) evidence.push_back(raw_evidence(directory_, seat.rank));
+    Watchdog watchdog(request_.patience, evidence, {directory_.report()}, Clock::now());
     RankPresence presence(request_, directory_);
     std::optional<Clock::time_point> give_up;
     while (!all_ended()) {
@@ -185,11 +189,14 @@ class UnitRun {
         reaper_->kill_all();
         return;
       }
+      if (any_ended()) watchdog.begin(now);
       if (const std::string why = watchdog.look(now); !why.empty()) {
         hang_ = Hang{{}, why};
         states_ = read_states();
         return end_politely();
       }
+      seen_.problem = watchdog.start_problem(now);
+      if (!seen_.problem.empty()) return end_politely();
     }
     // The broker may have died of the same cause, unseen so far.
     if (something_failed()) pump_until(Clock::now() + kSettle);

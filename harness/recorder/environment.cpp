@@ -1,23 +1,25 @@
 #include "harness/recorder/environment.hpp"
 
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <initializer_list>
+#include <limits>
+
+#include "harness/support/whole_number.hpp"
 
 namespace symmcts::recorder {
 namespace {
 
-int first_number(std::initializer_list<const char*> names, int otherwise) {
+// The first of the variables that is set and not empty decides, and must hold a number: another
+// one would name another rank.
+void first_number(std::initializer_list<const char*> names, int least, int& out,
+                  std::string& problem) {
   for (const char* name : names) {
     const char* text = std::getenv(name);
-    if (text == nullptr) continue;
-    const char* end = text + std::strlen(text);
-    int number = 0;
-    const auto [parsed, failure] = std::from_chars(text, end, number);
-    if (failure == std::errc() && parsed == end && number >= 0) return number;
+    if (text == nullptr || *text == '\0') continue;
+    const Status read = read_whole_number(name, text, least, std::numeric_limits<int>::max(), out);
+    if (!read && problem.empty()) problem = read.error();
+    return;
   }
-  return otherwise;
 }
 
 std::string with_rank(std::string path, int rank) {
@@ -33,11 +35,12 @@ std::string with_rank(std::string path, int rank) {
 
 Environment read_environment() {
   Environment environment;
-  environment.rank = first_number(
-      {"SYMMCTS_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}, 0);
-  environment.world =
-      first_number({"SYMMCTS_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "WORLD_SIZE"}, 1);
-  environment.host = first_number({"SYMMCTS_HOST"}, 0);
+  std::string& problem = environment.problem;
+  first_number({"SYMMCTS_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}, 0,
+               environment.rank, problem);
+  first_number({"SYMMCTS_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "WORLD_SIZE"}, 1,
+               environment.world, problem);
+  first_number({"SYMMCTS_HOST"}, 0, environment.host, problem);
   const char* evidence = std::getenv("SYMMCTS_EVIDENCE");
   if (evidence != nullptr) environment.evidence = with_rank(evidence, environment.rank);
   return environment;

@@ -3,32 +3,9 @@
 #include <array>
 #include <cstdio>
 
+#include "harness/support/utf8.hpp"
+
 namespace symmcts::recorder {
-namespace {
-
-// Length of the UTF-8 sequence at `at`, or 0 if there is none.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(at);
-  std::size_t length = 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) length = 2;
-  if (first >= 0xE0 && first <= 0xEF) length = 3;
-  if (first >= 0xF0 && first <= 0xF4) length = 4;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned second = byte(at + 1);
-  if (first == 0xE0 && second < 0xA0) return 0;  // overlong
-  if (first == 0xED && second > 0x9F) return 0;  // surrogates
-  if (first == 0xF0 && second < 0x90) return 0;  // overlong
-  if (first == 0xF4 && second > 0x8F) return 0;  // beyond U+10FFFF
-  return length;
-}
-
-}  // namespace
-
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {

@@ -62,18 +62,20 @@ void Recorder::start() {
     return;
   }
   if (environment_.evidence.empty()) return;
+  if (!environment_.problem.empty())
+    return lose("no evidence of this process: " + environment_.problem);
   if (Status records = enable_activity(); !records) {
     report_line("no evidence of this process: " + records.error());
     return;
   }
   const std::string path = writer_.open(environment_.evidence);
   if (path.empty()) {
-    report_line("cannot write " + environment_.evidence + ": " + std::strerror(errno));
-    return;
+    return lose("cannot write " + environment_.evidence + ": " + std::strerror(errno));
   }
   if (path != environment_.evidence) {
     report_line(environment_.evidence + " is taken by another process; writing " + path);
   }
+  path_ = path;
   recording_ = true;
   enable_calls();
 }
@@ -159,8 +161,9 @@ void Recorder::mark(std::string_view json_object) {
          std::string(rest));
 }
 
-void Recorder::flush() {
+bool Recorder::flush() {
   if (recording_) cupti_.activity_flush_all(0);
+  return recording_ && !lost_;
 }
 
 void Recorder::finish() {
@@ -173,15 +176,25 @@ void Recorder::finish() {
   }
   append(footer.flag("deterministic", run_is_deterministic(driver_)).take());
   recording_ = false;
+  if (!writer_.close()) lose("cannot write " + path_ + ": " + std::strerror(errno));
+}
+
+void Recorder::lose(const std::string& why) {
+  if (!lost_.exchange(true)) report_line(why);
 }
 
 void Recorder::append(std::string_view line) {
   if (own_calls) return;
   std::call_once(header_, [this] {
     const OwnCalls own;
-    writer_.append(header_line(environment_, driver_, cupti_version_));
+    write(header_line(environment_, driver_, cupti_version_));
   });
-  writer_.append(line);
+  write(line);
+}
+
+void Recorder::write(std::string_view line) {
+  if (writer_.append(line)) return;
+  lose("the evidence of this process ends early: " + path_ + ": " + std::strerror(errno));
 }
 
 std::uint64_t Recorder::now() const {

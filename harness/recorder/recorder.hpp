@@ -28,6 +28,8 @@ class Recorder {
   // and the program runs on, unwatched; on a real driver without a permit it is ended (guard.hpp),
   // since nothing would stop it from creating a multicast object.
   void start();
+  // Evidence was asked for, and some of it could not be written: said in one line already.
+  bool lost() const { return lost_; }
 
   // From CUPTI's callback: one end of a driver call.
   void on_call(const CUpti_CallbackData& data);
@@ -36,8 +38,8 @@ class Recorder {
 
   // Appends a mark; `json_object` is one complete object.
   void mark(std::string_view json_object);
-  // Takes in the records of all work that has ended.
-  void flush();
+  // Takes in the records of all work that has ended. True if everything so far is in the file.
+  bool flush();
   // The last line. Nothing is recorded afterwards; the guard stays.
   void finish();
 
@@ -48,6 +50,8 @@ class Recorder {
   void enter_call(const CUpti_CallbackData& data, const CallRule& rule);
   void leave_call(const CUpti_CallbackData& data);
   void append(std::string_view line);
+  void write(std::string_view line);
+  void lose(const std::string& why);
   std::uint64_t now() const;
 
   const Environment environment_;
@@ -57,8 +61,10 @@ class Recorder {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::uint32_t cupti_version_ = 0;
   Writer writer_;
+  std::string path_;  // of its file
   std::once_flag header_;
   std::atomic<bool> recording_{false};
+  std::atomic<bool> lost_{false};
 
   std::mutex mutex_;  // of what follows
   Numbering numbering_;

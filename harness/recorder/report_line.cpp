@@ -4,10 +4,12 @@
 
 #include <string>
 
+#include "harness/support/printable.hpp"
+
 namespace symmcts::recorder {
 
 void report_line(std::string_view text) {
-  const std::string line = "symm-cts recorder: " + std::string(text) + "\n";
+  const std::string line = "symm-cts recorder: " + printable(text) + "\n";
   // What stderr does not take is lost: there is nobody left to tell.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }

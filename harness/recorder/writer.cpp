@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace symmcts::recorder {
 namespace {
@@ -45,18 +46,30 @@ std::string Writer::open(const std::string& path) {
   return "";
 }
 
-void Writer::append(std::string_view line) {
+bool Writer::append(std::string_view line) {
   const std::lock_guard lock(mutex_);
-  if (descriptor_ < 0 || getpid() != owner_) return;
+  if (descriptor_ < 0 || getpid() != owner_) return true;
   std::string whole(line);
   whole += '\n';
   std::size_t done = 0;
   while (done < whole.size()) {
     const ssize_t written = ::write(descriptor_, whole.data() + done, whole.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // a full disk: nothing to be done from inside a driver callback
+    if (written <= 0) {
+      const int why = written < 0 ? errno : EIO;
+      ::close(std::exchange(descriptor_, -1));
+      errno = why;
+      return false;
+    }
     done += static_cast<std::size_t>(written);
   }
+  return true;
+}
+
+bool Writer::close() {
+  const std::lock_guard lock(mutex_);
+  if (descriptor_ < 0 || getpid() != owner_) return true;
+  return ::close(std::exchange(descriptor_, -1)) == 0;
 }
 
 }  // namespace symmcts::recorder

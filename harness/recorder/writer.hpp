@@ -22,8 +22,12 @@ class Writer {
   // taken, or "" with errno set.
   std::string open(const std::string& path);
 
-  // `line` without its newline. Does nothing before open.
-  void append(std::string_view line);
+  // `line` without its newline. Does nothing before open. False, with errno set, where the line
+  // could not be written whole: the file then takes no more, for evidence with a hole in it would
+  // look whole.
+  bool append(std::string_view line);
+  // Takes no more. False, with errno set, where the system reports a loss only now.
+  bool close();
 
  private:
   std::mutex mutex_;

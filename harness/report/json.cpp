@@ -79,9 +79,10 @@ ordered_json half_json(const Report& half) {
   return out;
 }
 
-// Text that came out of damaged files must not make the output invalid.
+// Text that came out of damaged files must not make the output invalid. Everything beyond ASCII is
+// escaped: JSON allows raw what a terminal obeys (DEL, U+009B).
 std::string dump(const ordered_json& value) {
-  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return value.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/report/report.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::report {
 namespace {
@@ -29,7 +30,7 @@ std::string status_text(VerdictStatus status, const TextOptions& options) {
 std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
   std::string text;
   for (const auto& [kind, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, printable(kind));
   }
   return text.empty() ? "-" : text;
 }
@@ -39,8 +40,8 @@ bool is_finding(const judge::Verdict& verdict) {
 }
 
 void add_verdict(std::string& out, const judge::Verdict& verdict, const TextOptions& options) {
-  out += fmt::format("{} {:<10} {}\n", status_text(verdict.status, options), verdict.id,
-                     verdict.reason);
+  out += fmt::format("{} {:<10} {}\n", status_text(verdict.status, options), printable(verdict.id),
+                     printable(verdict.reason));
   if (!is_finding(verdict) && !options.verbose) {
     return;
   }
@@ -48,7 +49,7 @@ void add_verdict(std::string& out, const judge::Verdict& verdict, const TextOpti
     if (verdict.reason.find(value) != std::string::npos) {
       continue;  // said already
     }
-    out += fmt::format("{:18} {}: {}\n", "", key, value);
+    out += fmt::format("{:18} {}: {}\n", "", printable(key), printable(value));
   }
 }
 
@@ -59,11 +60,11 @@ void add_findings(std::string& out, const judge::Judgement& judgement, const Tex
     }
     add_verdict(out, verdict, options);
     if (!verdict.again.empty()) {
-      out += fmt::format("{:18} again: {}\n", "", verdict.again);
+      out += fmt::format("{:18} again: {}\n", "", printable(verdict.again));
     }
   }
   for (const std::string& text : judgement.uncovered) {
-    out += fmt::format("{} {}\n", status_text(VerdictStatus::error, options), text);
+    out += fmt::format("{} {}\n", status_text(VerdictStatus::error, options), printable(text));
   }
 }
 
@@ -89,10 +90,10 @@ void add_ranks(std::string& out, const std::vector<judge::RankSummary>& ranks) {
 void add_body(std::string& out, const judge::Judgement& judgement, const TextOptions& options) {
   add_findings(out, judgement, options);
   for (const judge::Observation& observation : judgement.observations) {
-    out += fmt::format("seen    {}\n", observation.text);
+    out += fmt::format("seen    {}\n", printable(observation.text));
   }
   for (const std::string& note : judgement.notes) {
-    out += fmt::format("note    {}\n", note);
+    out += fmt::format("note    {}\n", printable(note));
   }
   for (const judge::Verdict& verdict : judgement.verdicts) {
     if (!is_finding(verdict)) {
@@ -107,29 +108,29 @@ void add_body(std::string& out, const judge::Judgement& judgement, const TextOpt
 std::string to_text(const Report& report, const TextOptions& options) {
   std::string out;
   add_body(out, report.judgement, options);
-  out += fmt::format("symmcts {}: exit {}\n", report.verb, report.exit);
+  out += fmt::format("symmcts {}: exit {}\n", printable(report.verb), report.exit);
   return out;
 }
 
 std::string to_text(const ReproReport& report, const TextOptions& options) {
   std::string out;
   if (!report.title.empty()) {
-    out += fmt::format("{}: {}\n", report.id, report.title);
+    out += fmt::format("{}: {}\n", printable(report.id), printable(report.title));
   }
   if (!report.source.empty()) {
-    out += fmt::format("{}\n", report.source);
+    out += fmt::format("{}\n", printable(report.source));
   }
   for (const auto& [word, half] :
        {std::pair("before", &report.before), std::pair("after", &report.after)}) {
     const std::vector<std::string> failed = failed_ids(half->judgement);
     std::string ids;
     for (const std::string& id : failed) {
-      ids += (ids.empty() ? "" : ", ") + id;
+      ids += (ids.empty() ? "" : ", ") + printable(id);
     }
     out += fmt::format("\n-- {}: {}\n", word, failed.empty() ? "nothing fails" : ids + " fail");
     add_body(out, half->judgement, options);
   }
-  out += fmt::format("\nsymmcts repro {}: {}, exit {}\n", report.id,
+  out += fmt::format("\nsymmcts repro {}: {}, exit {}\n", printable(report.id),
                      report.exit == 0 ? "both halves are as published" : "not as published",
                      report.exit);
   return out;

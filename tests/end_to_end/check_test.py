@@ -3,9 +3,13 @@
 The expected verdicts are what was run there, not what the judge happens to print.
 """
 
+import gzip
+import json
+import pathlib
+import shlex
 import shutil
 
-from symmcts import SOURCE, Case, copies, unittest, verdicts
+from symmcts import BIN, SOURCE, Case, copies, os, subprocess, unittest, verdicts
 
 TRACES = SOURCE / "fixtures" / "traces" / "kineto-2xh200"
 
@@ -22,6 +26,30 @@ class H200Pairs(Case):
         self.assertEqual((verdict["status"], verdict["ranks"]), ("fail", [0]))
         # Both ranks' writes overlapped the upload, so nothing may be called serialized.
         self.assertNotEqual(verdicts(result)["SM-OVLP-1"]["status"], "fail")
+
+    def test_root_writes_without_the_roots_writes_is_no_pass(self):
+        traces = pair("root_writes")
+        trace = json.loads(gzip.decompress(traces[0].read_bytes()))
+        kept = [e for e in trace["traceEvents"] if not e["name"].startswith("Memcpy DtoD")]
+        self.assertEqual(len(trace["traceEvents"]) - len(kept), 5)
+        trace["traceEvents"] = kept
+        less = self.scratch / "root_writes_rank0.json"
+        less.write_text(json.dumps(trace))
+        result = self.expect_exit(5, "check", "--json", less, traces[1]).json
+        verdict = verdicts(result)["SM-KIND-1"]
+        self.assertEqual(verdict["status"], "unknown")
+        self.assertIn("5 unmatched", verdict["reason"])
+        self.assertIn("rank 1: 5 PtoP; rank 0: none", verdict["reason"])
+
+    def test_a_trace_that_is_cut_off_is_no_pass(self):
+        traces = pair("ring_writes")
+        whole = gzip.decompress(traces[0].read_bytes())
+        cut = self.scratch / "ring_writes_rank0.json"
+        cut.write_bytes(whole[:-100])  # no copy is lost here, but who knows?
+        result = self.expect_exit(5, "check", "--json", cut, traces[1]).json
+        verdict = verdicts(result)["SM-KIND-1"]
+        self.assertEqual((verdict["status"], verdict["ranks"]), ("unknown", [0]))
+        self.assertIn("cut off", verdict["reason"])
 
     def test_ring_writes(self):
         result = self.expect_exit(0, "check", "--json", *pair("ring_writes")).json
@@ -59,10 +87,42 @@ class UnreadableInput(Case):
         binary.write_bytes(bytes(range(256)) * 16)
         half = self.scratch / "header-only.json.gz"
         half.write_bytes(pair("ring_writes")[0].read_bytes()[:10])
-        for bad in (self.scratch / "missing.json", empty, no_trace, binary, half, self.scratch):
+        # /dev/zero never ends.
+        for bad in (self.scratch / "missing.json", empty, no_trace, binary, half, self.scratch,
+                    pathlib.Path("/dev/null"), pathlib.Path("/dev/zero")):
             with self.subTest(bad.name):
                 run = self.expect_exit(2, "check", bad, pair("ring_writes")[1])
                 self.one_line_naming(run, str(bad))
+
+    def test_a_file_name_does_not_steer_the_terminal(self):
+        name = self.scratch / "a\033[2J\rb.json"
+        run = self.expect_exit(2, "check", name)
+        self.assertNotRegex(run.err, "[\x00-\x09\x0b-\x1f\x7f]")
+        self.one_line_naming(run, "a\\x1b[2J\\rb.json")
+        run = self.expect_exit(2, "check", "--no-such-\033[2J")
+        self.assertNotRegex(run.err, "[\x00-\x09\x0b-\x1f\x7f]")
+
+    def test_a_pipe_is_read_like_a_file(self):
+        first, second = (shlex.quote(str(path)) for path in pair("ring_writes"))
+        command = (f"{shlex.quote(str(BIN / 'symmcts'))} check <(cat {first}) {second} "
+                   "--rank /dev/fd/63=0")
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_again_does_the_same_again(self):
+        for source, name in zip(pair("root_writes"), ("-a b.json.gz", "tab\there.json.gz")):
+            shutil.copy(source, self.scratch / name)
+        command = ["check", "--json", "--rank=-a b.json.gz=0", "--rank", "tab\there.json.gz=1",
+                   "--require", "SM-KIND-1", "--", "-a b.json.gz", "tab\there.json.gz"]
+        first = subprocess.run([BIN / "symmcts", *command], cwd=self.scratch, capture_output=True,
+                               text=True)
+        self.assertEqual(first.returncode, 1, first.stderr)
+        again = verdicts(json.loads(first.stdout))["SM-KIND-1"]["again"]
+        second = subprocess.run(
+            ["bash", "-c", again.replace("symmcts check", "symmcts check --json", 1)],
+            cwd=self.scratch, capture_output=True, text=True,
+            env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        self.assertEqual((second.returncode, second.stdout), (1, first.stdout), second.stderr)
 
     def test_two_files_of_one_rank_are_refused(self):
         first = pair("ring_writes")[0]

@@ -82,6 +82,7 @@ class Kill(Case):
         os.kill(pid, signal.SIGKILL)
         out, err = supervisor.communicate(timeout=300)
         self.assertNotEqual(supervisor.returncode, 0, f"{out}\n{err}")
+        self.assertEqual(out.count("was killed by signal 9"), 1, out)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """`symmcts run`, `selftest`, `list`: exit codes and what they stand for (design, sections 5 and 6)."""
 
 import json
+import shutil
 
-from symmcts import BIN, Case, os, signal, subprocess, unittest, verdicts
+from symmcts import BIN, SOURCE, Case, os, signal, subprocess, symmcts, unittest, verdicts
 
 
 class ExitCodes(Case):
@@ -27,11 +28,51 @@ class ExitCodes(Case):
                 self.expect_exit(1, "run", "--platform", "gb200-nvl2", "--impl",
                                  f"defect:{defect}", "--out", self.scratch / defect)
 
+    def test_again_does_the_same_again(self):
+        platform = self.scratch / "it's a [1] profile.toml"
+        shutil.copy(SOURCE / "fixtures" / "platforms" / "gb200-nvl2.toml", platform)
+        run = self.expect_exit(
+            1, "run", "--json", "--impl", "defect:root-keeps-native", "--platform", platform,
+            "--launcher", "mpirun", "--launch-arg=--mca", "--launch-arg", "mpi_abort_delay",
+            "--launch-arg", "0", "--root-ordinal", "1", "--one-visible-gpu", "--stall", "90",
+            "--deadline", "300.5", "--seed", "18446744073709551615", "--filter",
+            "Provenance.EveryRankMapsAnImport", "--out", self.scratch / "o")
+        first = verdicts(run.json)["SM-PROV-1"]
+        self.assertIn("--stall 90 --deadline 300.5", first["again"])
+        done = subprocess.run(
+            ["bash", "-c", f"{first['again']} --json"], cwd=self.scratch, capture_output=True,
+            text=True, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(verdicts(json.loads(done.stdout))["SM-PROV-1"], first)
+
     def test_filter_that_matches_nothing(self):
         self.expect_exit(5, "run", "--filter", "nothing-matches", "--out", self.scratch / "o")
 
     def test_selftest(self):
         self.expect_exit(0, "selftest", "--out", self.scratch / "o")
+
+    def test_selftest_skips_what_does_no_harm_on_the_machine(self):
+        # torchcomms#3506 needs FABRIC handles: an open descriptor keeps the object alive, so on
+        # hgx-h200, which has no IMEX channel, there is nothing to be caught.
+        run = self.expect_exit(0, "selftest", "--platform", "hgx-h200", "--json", "--out",
+                               self.scratch / "o")
+        found = {i["name"]: i for i in run.json["implementations"]}
+        self.assertEqual({n: i["ok"] for n, i in found.items()},
+                         {"reference": True, "defect:root-keeps-native": True,
+                          "defect:root-releases-early": False})
+        early = found["defect:root-releases-early"]
+        self.assertIn("FABRIC", early["skipped"])
+        self.assertEqual(early["problem"], "")
+
+    def test_selftest_that_tries_nothing_is_not_green(self):
+        profile = (SOURCE / "fixtures" / "platforms" / "hgx-h200.toml").read_text()
+        none = profile.replace("supported = { value = true", "supported = { value = false", 1)
+        self.assertNotEqual(none, profile)
+        platform = self.scratch / "no-multicast.toml"
+        platform.write_text(none)
+        run = self.expect_exit(5, "selftest", "--platform", platform, "--out", self.scratch / "o")
+        self.assertNotRegex(run.out, "(?m)^(ok|WRONG)")
+        self.one_line_naming(run, "no defect could be tried")
 
     def test_bad_arguments_are_one_line_and_exit_2(self):
         for arguments, text in (
@@ -49,6 +90,50 @@ class ExitCodes(Case):
                                                         if arguments[0] != "list" else ()))
                 self.one_line_naming(run, text)
 
+    def test_a_platform_that_is_no_profile_is_told_what_it_is(self):
+        empty = self.scratch / "empty.toml"
+        empty.touch()
+        for platform, text in (
+            ("/dev/null", "/dev/null: is a device, not a file"),
+            (self.scratch, f"{self.scratch}: is a folder, not a file"),
+            (self.scratch / "none.toml", "none.toml: No such file"),
+            (empty, f"{empty}:1:1: the file lacks the keys 'schema', 'name', 'summary', 'machine'"),
+        ):
+            for verb in ("run", "selftest"):
+                with self.subTest((verb, platform)):
+                    run = self.expect_exit(2, verb, "--platform", platform, "--out",
+                                           self.scratch / "o")
+                    self.one_line_naming(run, text)
+
+    def test_tmpdir_is_obeyed_or_named(self):
+        deep = self.scratch / ("x" * 90)
+        deep.mkdir()
+        file = self.scratch / "file"
+        file.touch()
+        for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",),
+                     ("list", "implementations")):
+            for wrong in (deep, file, self.scratch / "none"):
+                out = () if verb[0] == "list" else ("--out", self.scratch / "o")
+                with self.subTest((verb, wrong)):
+                    run = self.expect_exit(2, *verb, *out, env={"TMPDIR": str(wrong)})
+                    self.one_line_naming(run, f"TMPDIR={wrong}: ")
+        (self.scratch / "t").mkdir()
+        done = subprocess.run(
+            [BIN / "symmcts", "run", "--filter", "SM-PROV-1", "--out", "o"], cwd=self.scratch,
+            env={**os.environ, "TMPDIR": "t"}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(next((self.scratch / "o" / "host").glob("*/unit.json")).read_text())
+        self.assertTrue(record["run_directory"].startswith(f"{self.scratch}/t/"), record)
+
+    def test_a_scenario_for_no_case_is_refused(self):
+        text = (SOURCE / "conformance" / "profiles" / "cpu-default.toml").read_text()
+        unit = "Lifetime.CreateReferenceOutlivesImports"
+        self.assertIn(unit, text)
+        profile = self.scratch / "p.toml"
+        profile.write_text(text.replace(unit, "Lifetime.NoSuchCase"))
+        run = self.expect_exit(2, "run", "--profile", profile, "--out", self.scratch / "o")
+        self.one_line_naming(run, "Lifetime.NoSuchCase")
+
     def test_seeds_that_are_none_are_refused(self):
         for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
             for seed in ("-1", "18446744073709551616", "1.5", "many"):
@@ -57,6 +142,23 @@ class ExitCodes(Case):
                     self.one_line_naming(run, seed)
         self.expect_exit(0, "run", "--seed", "18446744073709551615", "--filter", "SM-PROV-1",
                          "--out", self.scratch / "o")
+
+    def test_times_that_are_none_are_refused_with_what_is_allowed(self):
+        for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):
+            for option in ("--stall", "--deadline"):
+                for seconds in ("0", "-5", "0.1", "nan", "inf", "-inf", "1e300", "soon", ""):
+                    with self.subTest((verb, option, seconds)):
+                        run = self.expect_exit(2, *verb, f"{option}={seconds}", "--out",
+                                               self.scratch / "o")
+                        self.one_line_naming(run, option)
+                        self.one_line_naming(run, "from 1 to 1000000")
+
+    def test_the_shortest_times_do_not_count_the_start(self):
+        # mpirun alone takes about a second to start. A slow host may still be too slow for the
+        # case itself: a hang, never an error of the infrastructure.
+        run = symmcts("run", "--launcher", "mpirun", "--stall", "1", "--deadline", "1",
+                      "--filter", "SM-PROV-1", "--out", self.scratch / "o")
+        self.assertIn(run.code, (0, 4), run)
 
     def test_no_output_folder_is_refused(self):
         for verb in (("run",), ("repro", "pytorch-192530"), ("selftest",)):

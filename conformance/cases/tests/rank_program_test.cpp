@@ -132,6 +132,39 @@ std::map<std::string, int> measured_copies(const Lines& lines) {
   return copies;
 }
 
+TEST_F(RankProgram, VariablesThatHoldNoNumberAreNamed) {
+  for (const std::string wrong : {"SYMMCTS_RANK=abc", "SYMMCTS_SIZE=-2", "SYMMCTS_SEED=1e3"}) {
+    std::vector<std::string> variables = environment(0, 1);
+    const std::string name = wrong.substr(0, wrong.find('=') + 1);
+    for (std::string& variable : variables) {
+      if (variable.starts_with(name)) variable = wrong;
+    }
+    const Ended ended = recorder::run_program(
+        {RANK_PROGRAM, "--impl", "reference", "--unit", "Data.MulticastWriteReachesEveryReplica"},
+        variables, scratch_);
+    EXPECT_EQ(ended.code, 3);
+    EXPECT_THAT(ended.error,
+                ::testing::StartsWith("symmcts-rank: " + wrong + ": must be a whole number from "));
+    EXPECT_EQ(std::count(ended.error.begin(), ended.error.end(), '\n'), 1) << ended.error;
+  }
+}
+
+TEST_F(RankProgram, EvidenceThatIsLostIsNoSuccess) {
+  std::vector<std::string> variables = environment(0, 1);
+  for (const std::string value : {"/dev/full", "/proc/none/rank.jsonl", ""}) {
+    for (std::string& variable : variables) {
+      if (variable.starts_with("SYMMCTS_EVIDENCE=")) variable = "SYMMCTS_EVIDENCE=" + value;
+    }
+    const Ended ended = recorder::run_program(
+        {RANK_PROGRAM, "--impl", "reference", "--unit", "Data.MulticastWriteReachesEveryReplica"},
+        variables, scratch_);
+    EXPECT_EQ(ended.code, 3) << value;
+    EXPECT_THAT(ended.error, HasSubstr("the recorder does not have all of the evidence\n"));
+    const bool told = ended.error.find("symm-cts recorder: ") != std::string::npos;
+    EXPECT_EQ(told, !value.empty()) << ended.error;
+  }
+}
+
 TEST_F(RankProgram, RefusesARealDriverBeforeInit) {
   std::vector<std::string> variables = environment(0, 1);
   variables[0] = "LD_LIBRARY_PATH=" REAL_FOLDER;

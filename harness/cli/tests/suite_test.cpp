@@ -5,9 +5,9 @@
 
 #include <fstream>
 
+#include "harness/cli/again.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/compare.hpp"
-#include "harness/cli/machine.hpp"
 #include "harness/cli/output.hpp"
 #include "harness/judge/exit_code.hpp"
 #include "harness/launch/tests/scratch.hpp"
@@ -90,8 +90,9 @@ TEST(PrintResult, SaysThatTheFileIsNotWhole) {
 }
 
 TEST(SelectTrials, LeavesOutWhatUsersAdded) {
-  const std::vector<launch::ImplementationName> all{
-      {"reference", "", "", ""}, {"mine", "", "", ""}, {"defect:a", "SM-DATA-1", "x#1", ""}};
+  const std::vector<launch::ImplementationName> all{{"reference", "", "", "", ""},
+                                                    {"mine", "", "", "", ""},
+                                                    {"defect:a", "SM-DATA-1", "x#1", "", ""}};
   std::vector<std::string> selected;
   for (const auto& trial : select_trials(all)) selected.push_back(trial.name);
   EXPECT_THAT(selected, ElementsAre("reference", "defect:a"));
@@ -103,6 +104,39 @@ TEST(Quoted, SurvivesAShell) {
   EXPECT_EQ(quoted("it's"), "'it'\\''s'");
   EXPECT_EQ(quoted(""), "''");
   EXPECT_EQ(quoted("*"), "'*'");
+  EXPECT_EQ(quoted("tab\tit's\033\xff"), "$'tab\\x09it\\'s\\x1b\\xff'");
+}
+
+TEST(Again, TellsEveryOptionThatHasASay) {
+  RunOptions options;
+  options.implementation = "mine";
+  options.ranks = 4;
+  options.profile = "my profile.toml";
+  options.seed = 18446744073709551615u;
+  Placement& placement = options.placement;
+  placement.launcher = "mpirun";
+  placement.launch_args = {"--mca", "x y"};
+  placement.root_ordinal = 1;
+  placement.one_visible_gpu = placement.allow_multicast = true;
+  placement.stall_seconds = 1.5;
+  placement.unit_seconds = 1e6;
+  Machine machine;
+  machine.name = "it's.toml";
+  EXPECT_EQ(again(options, machine, "Area.Case"),
+            "symmcts run --impl mine --platform 'it'\\''s.toml' --launcher mpirun "
+            "--launch-arg=--mca --launch-arg 'x y' --root-ordinal 1 --one-visible-gpu "
+            "--allow-multicast --stall 1.5 --deadline 1e+06 --ranks 4 --profile 'my profile.toml' "
+            "--filter Area.Case --seed 18446744073709551615");
+  ReproOptions repro;
+  repro.id = "pytorch-192530";
+  repro.placement.stall_seconds = 60;
+  EXPECT_EQ(again(repro, machine),
+            "symmcts repro pytorch-192530 --platform 'it'\\''s.toml' --stall 60 --seed 1");
+  CheckOptions check;
+  check.files = {"a.json", "-b.json"};
+  check.ranks = {"-b.json=1"};
+  check.required = {"SM-KIND-1"};
+  EXPECT_EQ(again(check), "symmcts check --rank=-b.json=1 --require SM-KIND-1 -- a.json -b.json");
 }
 
 judge::Verdict verdict(const std::string& id, judge::VerdictStatus status, std::vector<int> ranks) {
@@ -155,7 +189,8 @@ TEST_F(Differences, NamesOtherCopiesAndARankThatIsMissing) {
 
 TEST_F(Differences, NamesAHang) {
   result_.units[0].end = launch::End::hang;
-  EXPECT_THAT(look(), ElementsAre("before: hangs, which was not published"));
+  result_.units[0].text = "nothing moved for 1 s";
+  EXPECT_THAT(look(), ElementsAre("before: hangs, which was not published: nothing moved for 1 s"));
 }
 
 TEST_F(Differences, AfterTheFixUnknownIsNotEnough) {

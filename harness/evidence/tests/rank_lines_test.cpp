@@ -90,6 +90,15 @@ TEST(RankLines, CutOffLastLineKeepsEverythingBefore) {
   }
 }
 
+TEST(RankLines, FewerCopiesThanTheFooterTellsOfAreToldOf) {
+  const std::string copy = R"({"type":"copy","corr":1,"kind":"PtoP","bytes":8,"start":1,"end":2})"
+                           "\n";
+  EXPECT_EQ(read(kHeader + copy + kFooter).partial, "");
+  const RankEvidence rank = read(kHeader + kFooter);
+  EXPECT_EQ(rank.partial, "the footer tells of 1 copies, the file of 0");
+  EXPECT_EQ(rank.notes, std::vector<std::string>{rank.partial});
+}
+
 TEST(RankLines, WholeLastLineWithoutItsEndIsTaken) {
   std::string text = kHeader + kFooter;
   text.pop_back();

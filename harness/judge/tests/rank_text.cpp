@@ -8,6 +8,8 @@ using evidence::Ns;
 
 namespace {
 
+constexpr char kCopyLine[] = R"({"type":"copy")";
+
 std::string n(std::int64_t number) { return std::to_string(number); }
 
 }  // namespace
@@ -54,7 +56,24 @@ RankText& RankText::copy(const std::string& kind, Ns submitted, Ns start, Ns end
 }
 
 RankText& RankText::footer() {
-  return line(R"({"type":"footer","calls":1,"copies":1,"deterministic":true})");
+  std::size_t copies = 0;
+  for (auto at = text_.find(kCopyLine); at != std::string::npos;
+       at = text_.find(kCopyLine, at + 1)) {
+    ++copies;
+  }
+  ended_ = true;
+  return line(R"({"type":"footer","calls":1,"copies":)" + n(static_cast<std::int64_t>(copies)) +
+              R"(,"deterministic":true})");
+}
+
+RankText& RankText::cut_off() {
+  ended_ = true;
+  return *this;
+}
+
+evidence::RankEvidence RankText::read_whole() const {
+  RankText whole = *this;
+  return (ended_ ? *this : whole.footer()).read();
 }
 
 evidence::RankEvidence RankText::read() const {
@@ -67,7 +86,7 @@ evidence::RankEvidence RankText::read() const {
 evidence::EvidenceSet set_of(const std::vector<RankText>& ranks, const std::string& machine) {
   evidence::EvidenceSet set;
   for (const RankText& rank : ranks) {
-    set.ranks.push_back(rank.read());
+    set.ranks.push_back(machine.empty() ? rank.read_whole() : rank.read());
     set.world = std::max(set.world, set.ranks.back().header.world);
   }
   const Result<evidence::MachineEvidence> lines =

@@ -26,16 +26,22 @@ class RankText {
                  evidence::Ns end, int stream, std::int64_t bytes, const std::string& dst = "{}",
                  int device = 0, const std::string& src_kind = "pinned");
   RankText& footer();
+  // The rank was ended, or its disk was full: set_of() gives it no footer.
+  RankText& cut_off();
 
   // Parses what was written; a line of this class that does not parse fails the test.
   evidence::RankEvidence read() const;
+  // The same as the evidence of a rank that ended by itself, unless it is cut off.
+  evidence::RankEvidence read_whole() const;
 
  private:
   int rank_;
   int next_ = 1;  // sequence number and correlation id
+  bool ended_ = false;
   std::string text_;
 };
 
+// Of ranks that ended by themselves, unless the machine has something to tell of them.
 evidence::EvidenceSet set_of(const std::vector<RankText>& ranks, const std::string& machine = "");
 
 // The verdict of `id`; fails the test where there is none.

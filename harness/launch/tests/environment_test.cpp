@@ -2,13 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "harness/launch/tests/scratch.hpp"
 #include "harness/permit/environment.hpp"
 
 namespace symmcts::launch {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -113,12 +120,65 @@ TEST_F(ChildEnvironmentTest, RanksGetTheirSeat) {
   EXPECT_NE(first.at("SYMMCTS_EVIDENCE"), second.at("SYMMCTS_EVIDENCE"));
 }
 
-// sockaddr_un holds 108 bytes; sockets of broker and ranks lie in the run directory.
-TEST(RunDirectoryTest, ALongScratchFolderDoesNotBreakSockets) {
+TEST(RunDirectoryTest, LiesUnderItsBase) {
   EXPECT_THAT(RunDirectory::choose("/scratch").path().string(), StartsWith("/scratch/symmcts-"));
-  EXPECT_THAT(RunDirectory::choose("/" + std::string(90, 'x')).path().string(),
-              StartsWith("/tmp/symmcts-"));
-  EXPECT_THAT(RunDirectory::choose("relative").path().string(), StartsWith("/tmp/symmcts-"));
+}
+
+std::string scratch_error(const std::string& tmpdir) {
+  const auto found = find_scratch({{"TMPDIR", tmpdir}});
+  EXPECT_FALSE(found) << found.value();
+  return found ? std::string() : found.error();
+}
+
+TEST(FindScratch, IsTmpUnlessTold) {
+  for (const Variables& host : {Variables{}, Variables{{"TMPDIR", ""}}}) {
+    const auto found = find_scratch(host);
+    ASSERT_TRUE(found) << found.error();
+    EXPECT_EQ(found.value(), "/tmp");
+  }
+}
+
+TEST(FindScratch, ARelativeFolderBecomesAbsolute) {
+  const testing::Scratch scratch;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch.path());
+  const auto found = find_scratch({{"TMPDIR", "./t"}});
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(found) << found.error();
+  EXPECT_EQ(found.value(), scratch.tmp());
+}
+
+TEST(FindScratch, WhatCannotHoldARunIsNamed) {
+  const testing::Scratch scratch;
+  const std::string none = scratch.path() / "none", file = scratch.path() / "file";
+  std::ofstream(file) << "x";
+  EXPECT_EQ(scratch_error(none), "TMPDIR=" + none + ": No such file or directory");
+  EXPECT_EQ(scratch_error(file), "TMPDIR=" + file + ": is no folder");
+  EXPECT_EQ(scratch_error("/dev/null"), "TMPDIR=/dev/null: is no folder");
+}
+
+// In a process of its own: root may write everywhere.
+TEST(FindScratch, AFolderThatCannotBeWrittenIsNamed) {
+  const testing::Scratch scratch;
+  ASSERT_EQ(chmod(scratch.path().c_str(), 0555), 0);
+  EXPECT_EXIT(
+      {
+        if (getuid() == 0 && setuid(65534) != 0) _exit(1);
+        std::fprintf(stderr, "%s\n", scratch_error(scratch.path()).c_str());
+        _exit(0);
+      },
+      ::testing::ExitedWithCode(0),
+      "TMPDIR=" + scratch.path().string() + ": cannot be written: Permission denied");
+  ASSERT_EQ(chmod(scratch.path().c_str(), 0755), 0);
+}
+
+// sockaddr_un holds 108 bytes (unix(7)); sockets of broker and ranks lie in the run directory.
+TEST(FindScratch, AFolderTooDeepForSocketsIsRefusedNotReplaced) {
+  const testing::Scratch scratch;
+  const std::string deep = scratch.path() / std::string(90, 'x');
+  std::filesystem::create_directory(deep);
+  EXPECT_THAT(scratch_error(deep), HasSubstr("TMPDIR=" + deep + ": is "));
+  EXPECT_THAT(scratch_error(deep), HasSubstr("bytes long; the sockets of a run leave it "));
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ inline UnitRequest request_for(const Scratch& scratch, const std::string& unit, 
   request.unit = unit;
   request.ids = {"SM-DATA-1"};
   request.out = scratch.out();
+  request.scratch = scratch.tmp();
   return request;
 }
 

@@ -78,6 +78,7 @@ int misbehave(const std::string& unit, int rank) {
   const std::string how = unit.substr(unit.find('.') + 1);
   const bool odd = rank == 1;  // most faults are those of rank 1 alone
   if (how == "Missing" && odd) return 0;
+  if (how == "Mute" && odd) wait_forever();
   Rank out;
   out.header(rank);
   out.phase("import");
@@ -91,6 +92,7 @@ int misbehave(const std::string& unit, int rank) {
     raise(SIGSEGV);
   }
   if (how == "Killed" && odd) raise(SIGKILL);
+  if (how == "Mute") wait_forever();
   if (how == "Hang" || how == "Stubborn" || how == "Deadlock" || (how == "Crash" && !odd)) {
     if (how == "Stubborn") signal(SIGTERM, SIG_IGN);
     out.line(R"({"type":"enter","seq":1,"t":2,"name":"cuMulticastBindMem"})");

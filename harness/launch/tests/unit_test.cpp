@@ -131,6 +131,23 @@ TEST_P(UnitEnds, TheTotalClockEndsAUnitToo) {
   EXPECT_THAT(result.text, HasSubstr("the unit took longer than 1.5 s"));
 }
 
+// A broker never has a socket in the moment in which it is started.
+TEST_P(UnitEnds, TheStartOfTheBrokerDoesNotCount) {
+  Patience patience;
+  patience.total = std::chrono::milliseconds(0);
+  const UnitResult result = run("Hang", patience);
+  EXPECT_EQ(result.end, End::hang);
+  EXPECT_THAT(result.text, HasSubstr("the unit took longer than 0 s"));
+}
+
+TEST_P(UnitEnds, RanksThatNeverBeginAreAnError) {
+  Patience patience;
+  patience.start = std::chrono::milliseconds(1500);
+  const UnitResult result = run("Mute", patience);
+  EXPECT_EQ(result.end, End::error);
+  EXPECT_THAT(result.text, HasSubstr("1 of 2 ranks had not begun their evidence after 1.5 s"));
+}
+
 TEST_P(UnitEnds, ARankThatIgnoresSigtermIsKilled) {
   Patience patience;
   patience.stall = std::chrono::milliseconds(1500);

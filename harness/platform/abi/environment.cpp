@@ -2,11 +2,14 @@
 
 #include <dlfcn.h>
 
-#include <charconv>
 #include <cstdlib>
-#include <string_view>
+#include <initializer_list>
+#include <limits>
 
 #include "harness/platform/abi/symmcts_platform.h"
+#include "harness/platform/model/machine_ids.hpp"
+#include "harness/platform/model/profile.hpp"
+#include "harness/support/whole_number.hpp"
 
 namespace symmcts::platform::abi {
 namespace {
@@ -25,15 +28,14 @@ std::string library_folder() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// A number, or the default where the variable is unset or empty.
+// The first of the variables that is set and not empty; none: the default stays.
 template <typename T>
-Status number(const char* name, T& out) {
-  const std::string value = text(name);
-  if (value.empty()) return {};
-  const char* end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, out);
-  if (error == std::errc() && stop == end) return {};
-  return Error{std::string(name) + "=" + value + ": not a number"};
+Status number(std::initializer_list<const char*> names, T most, T& out) {
+  for (const char* name : names) {
+    const std::string value = text(name);
+    if (!value.empty()) return read_whole_number<T>(name, value, 0, most, out);
+  }
+  return {};
 }
 
 }  // namespace
@@ -49,8 +51,9 @@ Result<Environment> read_environment() {
     out.join.broker_program = library_folder() + "/../bin/symmcts-broker";
   }
   for (const Status& status :
-       {number("SYMMCTS_HOST", out.join.host), number("SYMMCTS_SEED", out.join.seed),
-        number("OMPI_COMM_WORLD_RANK", out.join.rank), number("SYMMCTS_RANK", out.join.rank)}) {
+       {number({"SYMMCTS_HOST"}, kMostHosts - 1, out.join.host),
+        number({"SYMMCTS_SEED"}, std::numeric_limits<std::uint64_t>::max(), out.join.seed),
+        number({"SYMMCTS_RANK", "OMPI_COMM_WORLD_RANK"}, kMaxRank, out.join.rank)}) {
     if (!status) return Error{status.error()};
   }
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) out.visible_devices = visible;

@@ -9,6 +9,7 @@
 #include "harness/platform/abi/cupti_link.hpp"
 #include "harness/platform/abi/exchange.hpp"
 #include "harness/platform/abi/visible_devices.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::platform::abi {
 namespace {
@@ -178,6 +179,8 @@ void Records::on_fill(const FillRecord& record) {
   hooks->fill(out);
 }
 
-void say(const std::string& line) { std::fprintf(stderr, "symm-cts platform: %s\n", line.c_str()); }
+void say(const std::string& line) {
+  std::fprintf(stderr, "symm-cts platform: %s\n", printable(line).c_str());
+}
 
 }  // namespace symmcts::platform::abi

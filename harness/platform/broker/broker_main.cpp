@@ -6,12 +6,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include "harness/platform/broker/detach.hpp"
 #include "harness/platform/broker/environment.hpp"
 #include "harness/platform/broker/profile_lookup.hpp"
 #include "harness/platform/broker/server.hpp"
+#include "harness/support/printable.hpp"
+#include "harness/support/whole_number.hpp"
 
 namespace {
 
@@ -96,7 +99,7 @@ int serve(const Arguments& arguments) {
   auto server = start(arguments);
   // The client that started this process reads nothing (well) or one line (why not).
   if (!server) {
-    const std::string line = server.error() + "\n";
+    const std::string line = printable(server.error()) + "\n";
     if (!ready) {
       std::fprintf(stderr, "symmcts-broker: %s", line.c_str());
     } else if (::write(ready.get(), line.data(), line.size()) < 0) {
@@ -109,6 +112,14 @@ int serve(const Arguments& arguments) {
   return server.value()->run();
 }
 
+// CLI11 would wrap a negative number. Returns what is wrong; empty: nothing.
+std::string seed_problem(const std::string& text) {
+  std::uint64_t seed = 0;
+  const Status read =
+      read_whole_number("--seed", text, seed, std::numeric_limits<std::uint64_t>::max(), seed);
+  return read ? std::string() : read.error();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,7 +128,7 @@ int main(int argc, char** argv) {
   app.add_option("--socket", arguments.socket, "where clients connect; removed at the end");
   app.add_option("--profile", arguments.profile, "platform profile, by name or path")->required();
   app.add_option("--scenario", arguments.scenario, "file with holds and faults");
-  app.add_option("--seed", arguments.seed, "seed of the machine");
+  app.add_option("--seed", arguments.seed, "seed of the machine")->check(seed_problem);
   app.add_option("--report", arguments.report, "file that takes deadlock reports, a line each");
   app.add_option("--expect-clients", arguments.expected_clients,
                  "clients that will come; those not here yet count as running")
@@ -129,8 +140,11 @@ int main(int argc, char** argv) {
   app.add_flag("--detach", arguments.detach)->group("");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    std::fprintf(stderr, "symmcts-broker: %s\n", printable(error.what()).c_str());
+    return 2;
   }
   if (arguments.socket.empty() == (arguments.client_fd < 0)) {
     std::fprintf(stderr, "symmcts-broker: --socket is required\n");

@@ -73,7 +73,8 @@ std::string deadlock_json(const DeadlockReport& report) {
     }
   }
   line["text"] = deadlock_text(report);
-  return line.dump();
+  // The names come from the clients.
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace symmcts::platform

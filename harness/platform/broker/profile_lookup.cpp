@@ -2,17 +2,15 @@
 
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include "harness/support/file_kind.hpp"
 
 namespace symmcts::platform {
 
 Result<FoundFile> read_text_file(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return Error{path + ": " + std::strerror(errno)};
-  if (!S_ISREG(status.st_mode)) return Error{path + ": not a file"};
+  if (const std::string why = why_no_file(path); !why.empty()) return Error{path + ": " + why};
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();

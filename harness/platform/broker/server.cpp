@@ -14,6 +14,8 @@
 #include <cstring>
 #include <vector>
 
+#include "harness/support/printable.hpp"
+
 namespace symmcts::platform {
 namespace {
 
@@ -30,7 +32,7 @@ constexpr int kNoClientMs = 30'000;
 constexpr std::size_t kMostUnread = 64U << 20;
 
 void complain(const std::string& who, const std::string& what) {
-  std::fprintf(stderr, "symmcts-broker: %s %s: dropped\n", who.c_str(), what.c_str());
+  std::fprintf(stderr, "symmcts-broker: %s %s: dropped\n", who.c_str(), printable(what).c_str());
 }
 
 std::string name_of(const std::optional<ClientId>& client) {
@@ -312,14 +314,14 @@ void Server::refuse(ClientId client) {
 }
 
 void Server::deadlocked(const DeadlockReport& report) {
-  std::fprintf(stderr, "symmcts-broker: %s\n", deadlock_text(report).c_str());
+  std::fprintf(stderr, "symmcts-broker: %s\n", printable(deadlock_text(report)).c_str());
   if (options_.report_path.empty()) return;
   const std::string line = deadlock_json(report) + "\n";
   UniqueFd file(
       ::open(options_.report_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    std::fprintf(stderr, "symmcts-broker: cannot write '%s': %s\n", options_.report_path.c_str(),
-                 std::strerror(errno));
+    std::fprintf(stderr, "symmcts-broker: cannot write '%s': %s\n",
+                 printable(options_.report_path).c_str(), std::strerror(errno));
   }
 }
 

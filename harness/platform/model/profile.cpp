@@ -1,8 +1,8 @@
 #include "harness/platform/model/profile.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "harness/platform/model/driver_functions.hpp"
 #include "harness/platform/model/toml_reader.hpp"
 
 namespace symmcts::platform {
@@ -11,12 +11,22 @@ namespace {
 constexpr const char* kSchema = "symm-cts/platform/1";
 constexpr const char* kClassNames[kCopyClasses] = {
     "htod", "dtoh", "dtod", "peer", "multicast_native", "small_htod"};
-constexpr int kMost = std::numeric_limits<int>::max();
+// Bounds that no machine comes near. With them the times of a run, which add up, stay far below
+// what 63 bits hold: nanoseconds of three centuries.
+constexpr Ns kLongestCall = 60'000'000'000;     // a driver call, a word's way, one table entry
+constexpr Ns kLongestCopy = 3'600'000'000'000;  // a copy of the whole memory of a GPU
+constexpr int kLongestGap = 1'000'000'000;      // ns between two copies of an engine
+constexpr double kMostContended = 100;          // a copy's time beside another, over its own
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 32;
+constexpr int kMostChannel = 1 << 20;
+constexpr int kNewestDriver = 99'990;
 
-// bytes * numerator / denominator without overflow; rounded down.
+// bytes * numerator / denominator, rounded down; kNever where that is beyond 64 bits.
 std::uint64_t scale(std::uint64_t bytes, std::uint64_t numerator, std::uint64_t denominator) {
   __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>(Wide{bytes} * numerator / denominator);
+  const Wide scaled = Wide{bytes} * numerator / denominator;
+  return scaled < kNever ? static_cast<std::uint64_t>(scaled) : kNever;
 }
 
 void power_of_two(TomlTable& table, const char* key, const Marked<std::uint64_t>& fact) {
@@ -26,15 +36,15 @@ void power_of_two(TomlTable& table, const char* key, const Marked<std::uint64_t>
 }
 
 void read_machine(TomlTable machine, Profile& out) {
-  machine.fact("hosts", out.hosts, 1, 64);
+  machine.fact("hosts", out.hosts, 1, kMostHosts);
   machine.fact("gpus_per_host", out.gpus_per_host, 1, 64);
-  machine.fact("driver_version", out.driver_version, 12010, kMost);
+  machine.fact("driver_version", out.driver_version, 12010, kNewestDriver);
   machine.close();
 }
 
 void read_gpu(TomlTable gpu, Profile& out) {
   gpu.fact("name", out.gpu_name);
-  gpu.fact("memory", out.gpu_memory, std::uint64_t{1} << 20);
+  gpu.fact("memory", out.gpu_memory, std::uint64_t{1} << 20, kMostBytes);
   gpu.fact("compute_major", out.compute_major, 1, 99);
   gpu.fact("compute_minor", out.compute_minor, 0, 99);
   gpu.fact("async_engines", out.async_engines, 0, 64);
@@ -46,8 +56,8 @@ void read_sharing(TomlTable sharing, Profile& out) {
   sharing.fact("posix_fd", out.posix_fd);
   sharing.fact("fabric", out.fabric);
   sharing.fact("imex_channel", out.imex_channel);
-  sharing.fact("granularity", out.granularity, 4096);
-  sharing.fact("granularity_recommended", out.granularity_recommended, 4096);
+  sharing.fact("granularity", out.granularity, 4096, kMostBytes);
+  sharing.fact("granularity_recommended", out.granularity_recommended, 4096, kMostBytes);
   power_of_two(sharing, "granularity", out.granularity);
   power_of_two(sharing, "granularity_recommended", out.granularity_recommended);
   sharing.close();
@@ -55,10 +65,13 @@ void read_sharing(TomlTable sharing, Profile& out) {
 
 void read_multicast(TomlTable multicast, Profile& out) {
   multicast.fact("supported", out.multicast);
-  multicast.fact("slots", out.multicast_slots, 0);
-  multicast.fact("granularity", out.multicast_granularity, 4096);
-  multicast.fact("granularity_recommended", out.multicast_granularity_recommended, 4096);
-  multicast.fact("aperture_ordinal", out.aperture_ordinal, 0, 63);
+  multicast.fact("slots", out.multicast_slots, 0, kMostSlots);
+  multicast.fact("granularity", out.multicast_granularity, 4096, kMostBytes);
+  multicast.fact("granularity_recommended", out.multicast_granularity_recommended, 4096,
+                 kMostBytes);
+  // An ordinal is that of a GPU of one host.
+  multicast.fact("aperture_ordinal", out.aperture_ordinal, 0,
+                 std::max(out.gpus_per_host.value, 1) - 1);
   power_of_two(multicast, "granularity", out.multicast_granularity);
   power_of_two(multicast, "granularity_recommended", out.multicast_granularity_recommended);
   multicast.close();
@@ -66,14 +79,14 @@ void read_multicast(TomlTable multicast, Profile& out) {
 
 void read_rule(TomlTable rule, bool has_engine, CopyRule& out) {
   if (has_engine) rule.fact("engine", out.engine);
-  rule.fact("channel_base", out.channel_base, 0, kMost);
+  rule.fact("channel_base", out.channel_base, 0, kMostChannel);
   rule.fact("channel_count", out.channel_count, 1, 1024);
   rule.fact("channel_type", out.channel_type, 1, 2);
-  rule.fact("gap_ns", out.gap_ns, 0, kMost);
-  rule.fact("switch_gap_ns", out.switch_gap_ns, 0, kMost);
-  rule.fact("duration", out.duration);
+  rule.fact("gap_ns", out.gap_ns, 0, kLongestGap);
+  rule.fact("switch_gap_ns", out.switch_gap_ns, 0, kLongestGap);
+  rule.fact("duration", out.duration, kLongestCall);
   rule.fact("contends_with", out.contends_with);
-  rule.fact("contended_factor", out.contended_factor, 1.0);
+  rule.fact("contended_factor", out.contended_factor, 1.0, kMostContended);
   if (has_engine && (out.engine.value.empty() || out.engine.value == "either")) {
     rule.reject("engine", "must name one engine");
   }
@@ -81,7 +94,7 @@ void read_rule(TomlTable rule, bool has_engine, CopyRule& out) {
 }
 
 void read_copies(TomlTable copies, Profile& out) {
-  copies.fact("small_upload", out.small_upload, 0);
+  copies.fact("small_upload", out.small_upload, 0, kMostBytes);
   copies.fact("dtod_engine", out.dtod_engine);
   const std::string& shared = out.dtod_engine.value;
   if (!shared.empty() && shared != "htod" && shared != "dtoh" && shared != "either") {
@@ -103,17 +116,28 @@ void read_copies(TomlTable copies, Profile& out) {
                                                       return rule.engine.value == other;
                                                     });
     if (!known) copies.reject(kClassNames[i], "contends with '" + other + "', which no class uses");
+    if (out.duration(static_cast<CopyClass>(i), out.gpu_memory.value) > kLongestCopy) {
+      copies.reject(kClassNames[i],
+                    "has a duration by which a copy of a GPU's whole memory takes " +
+                        std::string("longer than an hour"));
+    }
   }
   copies.close();
 }
 
 void read_host(TomlTable host, Profile& out) {
   for (const std::string& name : host.keys()) {
-    host.fact(name.c_str(), out.call_ns[name], 0);
+    if (name != "default" && name != "poll" && !is_driver_function(name) &&
+        !is_driver_symbol(name)) {
+      host.reject(name.c_str(),
+                  "is no function that the platform exports; a key here is one of "
+                  "them (as cuMemCreate), or default, or poll");
+    }
+    host.fact(name.c_str(), out.call_ns[name], 0, kLongestCall);
   }
   // A poll that took no time would never let another rank's event come first.
   for (const char* needed : {"default", "poll"}) {
-    host.fact(needed, out.call_ns[needed], 1);
+    host.fact(needed, out.call_ns[needed], 1, kLongestCall);
   }
   host.close();
 }
@@ -154,9 +178,13 @@ Result<Profile> parse_profile(std::string_view text, std::string_view origin) {
   }
   Profile out;
   TomlTable root(reader, &parsed.table(), "");
-  std::string schema;
-  root.text("schema", schema);
-  if (schema != kSchema) root.reject("schema", "must be \"" + std::string(kSchema) + "\"");
+  if (root.has("schema")) {
+    std::string schema;
+    root.text("schema", schema);
+    if (schema != kSchema) root.reject("schema", "must be \"" + std::string(kSchema) + "\"");
+  }
+  root.require({"schema", "name", "summary", "machine", "gpu", "sharing", "multicast", "copy",
+                "host_ns", "word"});
   root.text("name", out.name);
   root.text("summary", out.summary);
   if (out.name.empty()) root.reject("name", "is empty");
@@ -167,8 +195,8 @@ Result<Profile> parse_profile(std::string_view text, std::string_view origin) {
   read_copies(root.sub("copy"), out);
   read_host(root.sub("host_ns"), out);
   TomlTable word = root.sub("word");
-  word.fact("write_ns", out.word_write_ns, 0);
-  word.fact("visible_ns", out.word_visible_ns, 0);
+  word.fact("write_ns", out.word_write_ns, 0, kLongestCall);
+  word.fact("visible_ns", out.word_visible_ns, 0, kLongestCall);
   word.close();
   root.close();
   if (reader.failed()) return Error{reader.error()};

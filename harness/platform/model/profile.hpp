@@ -29,6 +29,8 @@ struct Marked {
 enum class CopyClass : std::uint8_t { htod, dtoh, dtod, peer, multicast_native, small_htod };
 inline constexpr int kCopyClasses = 6;
 
+inline constexpr int kMostHosts = 64;  // of a machine
+
 struct CopyRule {
   Marked<std::string> engine;  // classes with the same engine name queue behind each other
   Marked<int> channel_base;    // first channel id; one per stream follows
@@ -56,7 +58,7 @@ struct Profile {
   Marked<std::uint64_t> granularity, granularity_recommended;
   Marked<std::uint64_t> multicast_granularity, multicast_granularity_recommended;
   Marked<std::uint64_t> multicast_slots;
-  Marked<int> aperture_ordinal;        // what a native multicast mapping reports
+  Marked<int> aperture_ordinal;        // what a native multicast mapping reports; a GPU of a host
   Marked<std::uint64_t> small_upload;  // uploads below this many bytes are small_htod
   // Which host-transfer engine serves multicast_native: "htod", "dtoh", or "either" (the one that
   // is free first, htod on a tie). The engine of the multicast_native rule repeats it.
@@ -75,7 +77,7 @@ struct Profile {
 
 // Reads a profile from TOML text. `origin` names it in errors ("file:line:column: what").
 // Every number must carry its mark and its source; a key that is missing, unknown or of the wrong
-// type is an error.
+// type is an error, and so is a number that no machine has, or with which times could overflow.
 Result<Profile> parse_profile(std::string_view text, std::string_view origin);
 
 }  // namespace symmcts::platform

@@ -141,9 +141,87 @@ TEST(ProfileErrors, ValuesOutOfRange) {
   EXPECT_THAT(error_with("contends_with = { value = \"dtoh\"", "contends_with = { value = \"x\""),
               HasSubstr("contends with 'x', which no class uses"));
   EXPECT_THAT(error_with("contended_factor = { value = 2.08", "contended_factor = { value = 0.5"),
-              HasSubstr("must be at least"));
+              HasSubstr("is 0.5; it must lie between 1 and 100"));
   EXPECT_THAT(error_with("poll = { value = 1000", "poll = { value = 0"),
               HasSubstr("'host_ns.poll' is 0"));
+}
+
+// What a first user typed. Each number is one that arithmetic on nanoseconds would not survive, or
+// that no machine has.
+TEST(ProfileErrors, NumbersThatNoMachineHas) {
+  const std::string call = "default = { value = 1000", factor = "contended_factor = { value = 2.08";
+  for (const char* time : {"9000000000000000000", "60000000001", "-1"}) {
+    EXPECT_THAT(error_with(call, std::string("default = { value = ") + time),
+                AllOf(HasSubstr("p.toml:"), HasSubstr(std::string("is ") + time),
+                      HasSubstr("it must lie between ")));
+  }
+  EXPECT_THAT(error_with(call, "default = { value = 9e18"),
+              HasSubstr("needs an integer, not a float"));
+  for (const char* number : {"1e300", "inf", "-inf", "nan", "-2.0", "9007199254740993"}) {
+    EXPECT_THAT(error_with(factor, std::string("contended_factor = { value = ") + number),
+                HasSubstr("it must lie between 1 and 100"));
+  }
+  EXPECT_THAT(error_with("[16384, 2254]", "[16384, 9000000000000000000]"),
+              HasSubstr("ns at most 60000000000"));
+  EXPECT_THAT(error_with("write_ns = { value = ", "write_ns = { value = 9223372036854775807, #"),
+              HasSubstr("p.toml:"));
+  EXPECT_THAT(error_with("channel_base = { value = ", "channel_base = { value = 2147483647 #"),
+              HasSubstr("p.toml:"));
+  EXPECT_THAT(error_with("memory = { value = 186000000000", "memory = { value = 9e18"),
+              HasSubstr("needs an integer"));
+  EXPECT_THAT(error_with("memory = { value = 186000000000", "memory = { value = 1125899906842625"),
+              HasSubstr("is 1125899906842625; it must lie between 1048576 and 1125899906842624"));
+}
+
+// One entry alone is within bounds, but it makes a rate: 60 s for each 2 KiB.
+TEST(ProfileErrors, ARateByWhichNoCopyEverEnds) {
+  std::string text = text_of("hgx-h200");
+  const auto from = text.find("duration = { value = ["), to = text.find("], mark", from);
+  text.replace(from, to - from, "duration = { value = [[2048, 60000000000]");
+  const auto profile = parse_profile(text, "p.toml");
+  ASSERT_FALSE(profile);
+  EXPECT_THAT(profile.error(), HasSubstr("a GPU's whole memory takes longer than an hour"));
+}
+
+// An ordinal is that of a GPU in a process: gb200-nvl2 has two a host.
+TEST(ProfileErrors, AnApertureOrdinalBeyondTheGpus) {
+  EXPECT_THAT(error_with("aperture_ordinal = { value = 0", "aperture_ordinal = { value = 2"),
+              EndsWith("'multicast.aperture_ordinal' is 2; it must lie between 0 and 1"));
+}
+
+TEST(ProfileErrors, CallsAreThoseOfTheDriver) {
+  const std::string poll = "poll = { value = 1000";
+  const auto with = [&](const std::string& key) {
+    return key +
+           " = { value = 7, mark = \"inferred\", "
+           "source = \"x\" }\n" +
+           poll;
+  };
+  for (const char* wrong : {"cuMemCreat", "cudaMemcpy", "Default", "cuMemCreate_v2"}) {
+    EXPECT_THAT(error_with(poll, with(wrong)),
+                AllOf(StartsWith("p.toml:"), HasSubstr(std::string("'host_ns.") + wrong +
+                                                       "' is no "
+                                                       "function that the platform exports")));
+  }
+  // A name of the API, one of the library, and one that is exported but not modelled.
+  for (const char* right : {"cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2_ptsz", "cuLaunchKernel"}) {
+    std::string text = text_of("gb200-nvl2");
+    if (text.find(std::string("\n") + right + " = ") != std::string::npos) continue;
+    text.replace(text.find(poll), poll.size(), with(right));
+    const auto profile = parse_profile(text, "p.toml");
+    ASSERT_TRUE(profile) << profile.error();
+    EXPECT_EQ(profile.value().call_cost(right), 7u);
+  }
+}
+
+TEST(ProfileErrors, AnEmptyFileIsToldAllThatItLacks) {
+  for (const char* text : {"", "# nothing\n"}) {
+    const auto profile = parse_profile(text, "p.toml");
+    ASSERT_FALSE(profile);
+    EXPECT_EQ(profile.error(),
+              "p.toml:1:1: the file lacks the keys 'schema', 'name', 'summary', 'machine', 'gpu', "
+              "'sharing', 'multicast', 'copy', 'host_ns', 'word'");
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "harness/platform/model/scenario.hpp"
 
+#include "harness/platform/model/driver_functions.hpp"
 #include "harness/platform/model/machine_ids.hpp"
 #include "harness/platform/model/toml_reader.hpp"
 
@@ -45,6 +46,18 @@ std::optional<ObjectKind> read_object(TomlReader& reader, const toml::table& tab
   return std::nullopt;
 }
 
+// The name of a driver function: a hold before anything else would never take place.
+std::string read_function(TomlReader& reader, const toml::table& table, const char* key) {
+  std::string name = read_text(reader, table, key);
+  if (!reader.failed() && !is_driver_function(name)) {
+    reader.fail(table.get(key)->source(),
+                std::string("'") + key + "' is '" + name +
+                    "', which is no function of the driver; it must be one, without version or "
+                    "stream suffix, as cuMemRelease");
+  }
+  return name;
+}
+
 // The first key, in the order of the file, that is not among `known`.
 void reject_others(TomlReader& reader, const toml::table& table,
                    std::initializer_list<std::string_view> known) {
@@ -65,11 +78,11 @@ Hold read_hold(TomlReader& reader, const toml::table& table) {
   std::int64_t rank = 0, until_rank = 0;
   read_integer(reader, table, "rank", kMaxRank, rank);
   hold.rank = static_cast<int>(rank);
-  hold.before = read_text(reader, table, "before");
+  hold.before = read_function(reader, table, "before");
   hold.object = read_object(reader, table, "object");
   read_integer(reader, table, "until_rank", kMaxRank, until_rank);
   hold.until_rank = static_cast<int>(until_rank);
-  hold.until_passed = read_text(reader, table, "until_passed");
+  hold.until_passed = read_function(reader, table, "until_passed");
   hold.until_object = read_object(reader, table, "until_object");
   reject_others(reader, table,
                 {"rank", "before", "object", "until_rank", "until_passed", "until_object"});

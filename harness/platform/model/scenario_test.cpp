@@ -49,6 +49,18 @@ TEST(Scenario, NothingIsTheQuietMachine) {
   EXPECT_FALSE(scenario.value().multicast_slots);
 }
 
+// A hold before a call that nobody can make would never take place, and nobody would notice.
+TEST(Scenario, FunctionsAreThoseOfTheDriver) {
+  for (const char* wrong : {"cuMemImport", "cuMemImportFromShareableHandle_v2", "main"}) {
+    for (const char* right : {"\"cuMemImportFromShareableHandle\"", "\"cuMemRelease\""}) {
+      std::string text = kLateImport;
+      text.replace(text.find(right), std::string(right).size(), "\"" + std::string(wrong) + "\"");
+      EXPECT_THAT(error_of(text),
+                  HasSubstr("is '" + std::string(wrong) + "', which is no function of the driver"));
+    }
+  }
+}
+
 TEST(Scenario, ErrorsNameFileLineAndColumn) {
   EXPECT_THAT(error_of("[[hold]\n"), StartsWith("s.toml:1:"));
   EXPECT_THAT(error_of("\n\nhlod = 1\n"), StartsWith("s.toml:3:8: unknown key 'hlod'"));
@@ -58,11 +70,12 @@ TEST(Scenario, ErrorsNameFileLineAndColumn) {
   EXPECT_THAT(error_of("[[hold]]\nrank = \"1\"\n"), StartsWith("s.toml:2:8: 'rank' must be"));
   EXPECT_THAT(error_of("[hold]\nrank = 1\n"), HasSubstr("[[hold]]"));
   EXPECT_THAT(error_of("schema = \"other\"\n"), HasSubstr("symm-cts/scenario/1"));
-  EXPECT_THAT(error_of("[[hold]]\nrank = 1\nbefore = \"f\"\nobject = \"page\"\nuntil_rank = 0\n"
-                       "until_passed = \"g\"\n"),
-              StartsWith("s.toml:4:10: 'object' must be"));
-  EXPECT_THAT(error_of("[[hold]]\nrank = 1\nbefore = \"f\"\nuntil_rank = 1\n"
-                       "until_passed = \"g\"\n"),
+  EXPECT_THAT(
+      error_of("[[hold]]\nrank = 1\nbefore = \"cuMemMap\"\nobject = \"page\"\nuntil_rank = 0\n"
+               "until_passed = \"cuMemRelease\"\n"),
+      StartsWith("s.toml:4:10: 'object' must be"));
+  EXPECT_THAT(error_of("[[hold]]\nrank = 1\nbefore = \"cuMemMap\"\nuntil_rank = 1\n"
+                       "until_passed = \"cuMemRelease\"\n"),
               HasSubstr("itself"));
 }
 

@@ -1,7 +1,9 @@
 #include "harness/platform/model/toml_reader.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
+#include <type_traits>
 
 namespace symmcts::platform {
 namespace {
@@ -23,6 +25,24 @@ const char* type_name(const toml::node& node) {
     default:
       return "a date or time";
   }
+}
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", number);
+  return text;
+}
+
+template <typename Number>
+std::string outside(Number number, Number least, Number most) {
+  const auto text = [](Number value) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      return number_text(value);
+    } else {
+      return std::to_string(value);
+    }
+  };
+  return "is " + text(number) + "; it must lie between " + text(least) + " and " + text(most);
 }
 
 std::optional<Mark> parse_mark(std::string_view word) {
@@ -50,6 +70,20 @@ const toml::node* TomlTable::find(const char* key) {
                                        " lacks the key '" + key + "'");
   }
   return node;
+}
+
+void TomlTable::require(std::initializer_list<const char*> keys) {
+  if (table_ == nullptr) return;
+  std::string missing;
+  int count = 0;
+  for (const char* key : keys) {
+    if (has(key)) continue;
+    missing += (count++ == 0 ? "'" : ", '") + std::string(key) + "'";
+  }
+  if (count == 0) return;
+  reader_.fail(table_->source(), (name_.empty() ? std::string("the file") : "[" + name_ + "]") +
+                                     (count == 1 ? " lacks the key " : " lacks the keys ") +
+                                     missing);
 }
 
 TomlTable TomlTable::sub(const char* key) {
@@ -128,40 +162,39 @@ void TomlTable::fact(const char* key, Marked<int>& out, int least, int most) {
   }
   const std::int64_t number = node->as_integer()->get();
   if (number < least || number > most) {
-    return reject(key, "is " + std::to_string(number) + "; it must lie between " +
-                           std::to_string(least) + " and " + std::to_string(most));
+    return reject(key, outside<std::int64_t>(number, least, most));
   }
   out.value = static_cast<int>(number);
 }
 
-void TomlTable::fact(const char* key, Marked<std::uint64_t>& out, std::uint64_t least) {
+void TomlTable::fact(const char* key, Marked<std::uint64_t>& out, std::uint64_t least,
+                     std::uint64_t most) {
   const toml::node* node = value(key, out.mark, out.source);
   if (node == nullptr) return;
   if (!node->is_integer()) {
     return reject(key, std::string("needs an integer, not ") + type_name(*node));
   }
   const std::int64_t number = node->as_integer()->get();
-  if (number < 0 || static_cast<std::uint64_t>(number) < least) {
-    return reject(
-        key, "is " + std::to_string(number) + "; it must be at least " + std::to_string(least));
-  }
+  const auto lowest = static_cast<std::int64_t>(least), highest = static_cast<std::int64_t>(most);
+  if (number < lowest || number > highest) return reject(key, outside(number, lowest, highest));
   out.value = static_cast<std::uint64_t>(number);
 }
 
-void TomlTable::fact(const char* key, Marked<double>& out, double least) {
+void TomlTable::fact(const char* key, Marked<double>& out, double least, double most) {
   const toml::node* node = value(key, out.mark, out.source);
   if (node == nullptr) return;
   if (!node->is_number())
     return reject(key, std::string("needs a number, not ") + type_name(*node));
-  const double number = *node->value<double>();
-  if (!(number >= least && number <= 1e9)) {
-    return reject(key, "is out of range; it must be at least " + std::to_string(least));
-  }
+  const double number = node->is_integer() ? static_cast<double>(node->as_integer()->get())
+                                           : node->as_floating_point()->get();
+  // A number that is none (nan) lies nowhere.
+  if (!(number >= least && number <= most)) return reject(key, outside(number, least, most));
   out.value = number;
 }
 
 void TomlTable::fact(const char* key,
-                     Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>>& out) {
+                     Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>>& out,
+                     Ns longest) {
   const toml::node* node = value(key, out.mark, out.source);
   if (node == nullptr) return;
   const toml::array* points = node->as_array();
@@ -174,9 +207,11 @@ void TomlTable::fact(const char* key,
                         pair->get(1)->is_integer();
     const std::int64_t bytes = shaped ? pair->get_as<std::int64_t>(0)->get() : 0;
     const std::int64_t ns = shaped ? pair->get_as<std::int64_t>(1)->get() : 0;
-    if (bytes <= 0 || ns <= 0) {
-      return reader_.fail(point.source(), "'" + name_ + "." + key +
-                                              "' needs [bytes, ns] pairs of positive integers");
+    if (bytes <= 0 || ns <= 0 || ns > static_cast<std::int64_t>(longest)) {
+      return reader_.fail(point.source(),
+                          "'" + name_ + "." + key +
+                              "' needs [bytes, ns] pairs of positive integers, ns at most " +
+                              std::to_string(longest));
     }
     const auto b = static_cast<std::uint64_t>(bytes), n = static_cast<std::uint64_t>(ns);
     if (!out.value.empty() && (b <= out.value.back().first || n < out.value.back().second)) {

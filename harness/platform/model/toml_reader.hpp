@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class TomlTable {
 
   TomlTable sub(const char* key);
   bool has(const char* key) const { return table_ != nullptr && table_->contains(key); }
+  // One error that names every one of these keys that is not there.
+  void require(std::initializer_list<const char*> keys);
   // Plain string without a mark: names and summaries.
   void text(const char* key, std::string& out);
 
@@ -43,9 +46,11 @@ class TomlTable {
   void fact(const char* key, Marked<std::string>& out);
   void fact(const char* key, Marked<bool>& out);
   void fact(const char* key, Marked<int>& out, int least, int most);
-  void fact(const char* key, Marked<std::uint64_t>& out, std::uint64_t least);
-  void fact(const char* key, Marked<double>& out, double least);
-  void fact(const char* key, Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>>& out);
+  void fact(const char* key, Marked<std::uint64_t>& out, std::uint64_t least, std::uint64_t most);
+  void fact(const char* key, Marked<double>& out, double least, double most);
+  // Pairs of (bytes, ns), ascending; no time is longer than `longest`.
+  void fact(const char* key, Marked<std::vector<std::pair<std::uint64_t, std::uint64_t>>>& out,
+            Ns longest);
 
   // Names of all keys, in the order of the file; for tables whose keys are free.
   std::vector<std::string> keys() const;

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "harness/support/printable.hpp"
+
 namespace symmcts::platform {
 namespace {
 
 void say(const std::string& text) {
-  const std::string line = "symm-cts platform: " + text + "\n";
+  const std::string line = "symm-cts platform: " + printable(text) + "\n";
   // Straight to the descriptor: one write, so that lines of several ranks do not mix.
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
 }

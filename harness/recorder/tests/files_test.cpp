@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -58,6 +59,16 @@ TEST_F(Files, TwoProcessesOfOneRankDoNotMix) {
   EXPECT_EQ(read(path + ".2"), "2\n");
 }
 
+TEST_F(Files, AFileThatTakesNoMoreIsGivenUp) {
+  std::filesystem::create_symlink("/dev/full", folder_ + "/full");
+  Writer writer;
+  ASSERT_EQ(writer.open(folder_ + "/full"), folder_ + "/full");
+  EXPECT_FALSE(writer.append("{}"));
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_TRUE(writer.append("{}"));  // said already
+  EXPECT_TRUE(writer.close());
+}
+
 TEST_F(Files, AFolderThatIsNotThereIsAnError) {
   Writer writer;
   EXPECT_EQ(writer.open(folder_ + "/none/rank-0.jsonl"), "");
@@ -86,11 +97,26 @@ TEST_F(Variables, TheFirstRankVariableCounts) {
   EXPECT_EQ(read_environment().rank, 3);
 }
 
-TEST_F(Variables, WhatIsNoRankIsPassedOver) {
-  setenv("SYMMCTS_RANK", "-1", 1);
-  setenv("OMPI_COMM_WORLD_RANK", "2x", 1);
-  setenv("RANK", "1", 1);
-  EXPECT_EQ(read_environment().rank, 1);
+// Taken for 0, or passed over, it would put this process's evidence under another rank's name.
+TEST_F(Variables, WhatIsNoNumberIsNamed) {
+  for (const char* value : {"abc", "-1", "2x", "0.5", " 1", "99999999999"}) {
+    setenv("RANK", value, 1);
+    EXPECT_EQ(read_environment().problem,
+              std::string("RANK=") + value + ": must be a whole number from 0 to 2147483647");
+  }
+  setenv("SYMMCTS_RANK", "1", 1);  // RANK is not asked any more
+  EXPECT_EQ(read_environment().problem, "");
+  setenv("OMPI_COMM_WORLD_RANK", "", 1);
+  unsetenv("SYMMCTS_RANK");
+  setenv("RANK", "2", 1);
+  EXPECT_EQ(read_environment().rank, 2);
+  setenv("WORLD_SIZE", "0", 1);
+  EXPECT_EQ(read_environment().problem,
+            "WORLD_SIZE=0: must be a whole number from 1 to 2147483647");
+  setenv("WORLD_SIZE", "4", 1);
+  setenv("SYMMCTS_HOST", "h1", 1);
+  EXPECT_EQ(read_environment().problem,
+            "SYMMCTS_HOST=h1: must be a whole number from 0 to 2147483647");
 }
 
 TEST_F(Variables, TheEvidenceFileIsNamedByRank) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -19,8 +20,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
+constexpr int kLost = 3;      // exit code of a program whose evidence was lost
 constexpr int kBodyRan = 99;  // exit code of the real fake's cuMulticastCreate
 
 class Injection : public ::testing::Test {
@@ -150,8 +153,44 @@ TEST_F(Injection, ACrashLosesNothingButTheFooter) {
 TEST_F(Injection, EvidenceThatCannotBeWrittenIsOneLine) {
   std::filesystem::create_directory(scratch_ + "/rank-1.jsonl");
   const Ended ended = run(SOFTWARE_FOLDER, {"memory"});
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.error, HasSubstr("cannot write " + scratch_ + "/rank-1.jsonl"));
+  EXPECT_EQ(ended.code, kLost);
+  EXPECT_EQ(ended.error,
+            "symm-cts recorder: cannot write " + scratch_ + "/rank-1.jsonl: Is a directory\n");
+}
+
+// full(4): every write fails with ENOSPC, as on a full disk.
+TEST_F(Injection, AFullDiskIsOneLineAndNoGreenRun) {
+  std::filesystem::create_symlink("/dev/full", scratch_ + "/rank-1.jsonl");
+  const Ended ended = run(SOFTWARE_FOLDER, {"memory", "mark", "memory"});
+  EXPECT_EQ(ended.code, kLost);
+  EXPECT_EQ(ended.error, "symm-cts recorder: the evidence of this process ends early: " + scratch_ +
+                             "/rank-1.jsonl: No space left on device\n");
+}
+
+// A limit on the file's size stands for a disk that is full later (setrlimit(2): EFBIG).
+TEST_F(Injection, ADiskThatFillsUpLaterLeavesNoFooter) {
+  const Ended ended = run(SOFTWARE_FOLDER, {"limit", "memory", "mark", "memory"});
+  EXPECT_EQ(ended.code, kLost);
+  EXPECT_THAT(ended.error, HasSubstr("ends early: "));
+  EXPECT_EQ(std::count(ended.error.begin(), ended.error.end(), '\n'), 1) << ended.error;
+  const std::vector<std::string> lines = evidence();
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_THAT(lines[0], StartsWith(R"({"type":"header")"));
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("footer")));
+}
+
+TEST_F(Injection, AProgramThatFailsKeepsItsOwnCode) {
+  std::filesystem::create_symlink("/dev/full", scratch_ + "/rank-1.jsonl");
+  EXPECT_EQ(run(SOFTWARE_FOLDER, {"memory", "fail"}).code, 7);
+}
+
+TEST_F(Injection, ARankThatIsNoneIsOneLineAndNoEvidence) {
+  const Ended ended = run(SOFTWARE_FOLDER, {"memory"}, {"SYMMCTS_RANK=abc"});
+  EXPECT_EQ(ended.code, kLost);
+  EXPECT_EQ(ended.error,
+            "symm-cts recorder: no evidence of this process: SYMMCTS_RANK=abc: must be a whole "
+            "number from 0 to 2147483647\n");
+  EXPECT_TRUE(std::filesystem::is_empty(scratch_) || evidence().empty());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // A program under the recorder: opens the driver given as its first argument and does what the
-// others say: memory, multicast, mark, crash.
+// others say: memory, multicast, mark, limit (of what a file may hold), fail, crash.
 #include <cuda.h>
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -39,6 +40,11 @@ int main(int argc, char** argv) {
       void* mark = dlsym(RTLD_DEFAULT, "symmcts_recorder_mark");
       if (mark == nullptr) return 93;
       reinterpret_cast<void (*)(const char*)>(mark)(R"({"what":"phase","phase":"bind"})");
+    } else if (std::strcmp(argv[i], "limit") == 0) {
+      const rlimit few{700, 700};
+      if (setrlimit(RLIMIT_FSIZE, &few) != 0 || std::signal(SIGXFSZ, SIG_IGN) == SIG_ERR) return 94;
+    } else if (std::strcmp(argv[i], "fail") == 0) {
+      return 7;
     } else if (std::strcmp(argv[i], "crash") == 0) {
       kill(getpid(), SIGKILL);
     }

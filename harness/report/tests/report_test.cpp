@@ -98,6 +98,42 @@ TEST(Json, DamagedTextStaysValidJson) {
   EXPECT_FALSE(ordered_json::parse(to_json(report), nullptr, false).is_discarded());
 }
 
+// JSON may hold DEL and U+009B (a terminal's "begin a sequence") raw; nobody who prints it wants
+// that.
+TEST(Json, IsPlainAsciiWhateverItQuotes) {
+  Report report = sample();
+  report.judgement.verdicts[0].reason = "said \033[2J\r\x7f \u009b31m caf\u00e9 \xff";
+  const std::string text = to_json(report);
+  for (const char c : text) {
+    EXPECT_TRUE((c >= ' ' && c < '\x7f') || c == '\n') << static_cast<int>(c);
+  }
+  EXPECT_EQ(ordered_json::parse(text)["requirements"][0]["reason"],
+            "said \033[2J\r\x7f \u009b31m caf\u00e9 \ufffd");
+}
+
+// What an implementation, a file or a trace says is shown, never obeyed.
+TEST(Text, ForeignTextCannotSteerTheTerminal) {
+  const std::string foreign = "a\033[2J\rb\nsymmcts run: exit 0 \u009bc";
+  Report report = sample();
+  judge::Verdict& verdict = report.judgement.verdicts[0];
+  verdict.id = verdict.reason = verdict.again = foreign;
+  verdict.seen = {{foreign, foreign + " seen"}};
+  report.judgement.ranks[0].copies = {{foreign, 1}};
+  report.judgement.observations = {{0, foreign}};
+  report.judgement.notes = {foreign};
+  report.judgement.uncovered = {foreign};
+  const std::string plain = to_text(report);
+  ReproReport repro;
+  repro.id = repro.title = repro.source = foreign;
+  repro.before = repro.after = report;
+  for (const std::string& text : {plain, to_text(repro)}) {
+    EXPECT_EQ(text.find_first_of("\033\r"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\u009b"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\nsymmcts run: exit 0"), std::string::npos) << text;
+    EXPECT_NE(text.find("a\\x1b[2J\\rb\\nsymmcts run"), std::string::npos) << text;
+  }
+}
+
 TEST(Text, FindingsComeFirst) {
   const std::string text = to_text(sample());
   EXPECT_EQ(text.find("fail    SM-KIND-1"), 0u) << text;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "harness/platform/abi/cupti/cupti_state.hpp"
+#include "harness/support/printable.hpp"
 
 namespace symmcts::platform::cupti {
 namespace {
@@ -38,7 +39,7 @@ void say(const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  std::fprintf(stderr, "symm-cts platform (CUPTI): %s\n", line);
+  std::fprintf(stderr, "symm-cts platform (CUPTI): %s\n", printable(line).c_str());
 }
 
 CUptiResult refuse(const char* name, std::atomic<bool>& told) {

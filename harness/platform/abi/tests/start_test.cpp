@@ -64,15 +64,36 @@ TEST(Start, VisibleDevices) {
 // One line that names the variable or what was looked for; never a crash or a hang.
 TEST(Start, BadSettingsAreNamed) {
   Ended ended = start("SYMMCTS_SEED=many");
-  EXPECT_NE(ended.said.find("cuInit: SYMMCTS_SEED=many: not a number\n"), std::string::npos)
+  EXPECT_NE(ended.said.find("cuInit: SYMMCTS_SEED=many: must be a whole number from 0 to "
+                            "18446744073709551615\n"),
+            std::string::npos)
       << ended.said;
   EXPECT_EQ(lines(ended.said, "symm-cts platform"), 1);
+  for (const std::string wrong :
+       {"SYMMCTS_SEED=-1", "SYMMCTS_SEED=18446744073709551616", "SYMMCTS_HOST=-1",
+        "SYMMCTS_HOST=1x", "SYMMCTS_HOST=64", "SYMMCTS_RANK=-1", "SYMMCTS_RANK=0.5",
+        "SYMMCTS_RANK=99999999999", "OMPI_COMM_WORLD_RANK=abc"}) {
+    ended = start(wrong);
+    EXPECT_NE(ended.said.find("cuInit: " + wrong + ": must be a whole number from 0 to "),
+              std::string::npos)
+        << ended.said;
+    EXPECT_EQ(ended.said.find("init 0"), std::string::npos);
+    EXPECT_EQ(lines(ended.said, "symm-cts platform"), 1);
+  }
+  // A host that a machine can have, but not this one.
+  EXPECT_NE(start("SYMMCTS_HOST=1").said.find("on host 1, which does not fit"), std::string::npos);
   ended = start("SYMMCTS_PLATFORM=no-such-machine");
   EXPECT_NE(ended.said.find("no-such-machine"), std::string::npos) << ended.said;
   EXPECT_EQ(ended.said.find("init 0"), std::string::npos);
   ended = start("SYMMCTS_BROKER=/no/such/broker");
   EXPECT_NE(ended.said.find("/no/such/broker"), std::string::npos) << ended.said;
   EXPECT_EQ(ended.said.find("init 0"), std::string::npos);
+}
+
+TEST(Start, WhatItQuotesCannotSteerTheTerminal) {
+  const Ended ended = start("SYMMCTS_PLATFORM=\"$(printf 'a\\033[2J\\rb')\"");
+  EXPECT_NE(ended.said.find("a\\x1b[2J\\rb"), std::string::npos) << ended.said;
+  EXPECT_EQ(ended.said.find_first_of("\033\r"), std::string::npos);
 }
 
 TEST(Start, LoadsTheInjectionLibrary) {
