@@ -23,7 +23,6 @@ namespace {
 
 using recorder::Ended;
 using recorder::Started;
-using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
