@@ -5,6 +5,7 @@
 
 #include "harness/judge/checks.hpp"
 #include "harness/judge/context.hpp"
+#include "harness/judge/gaps.hpp"
 #include "harness/judge/incidents.hpp"
 #include "harness/judge/observe.hpp"
 #include "harness/judge/rules.hpp"
@@ -191,6 +192,7 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     add_checks(context, verdict);
   }
   add_incidents(context, declared, judgement);
+  withhold_passes(context, judgement.verdicts);
   for (Verdict& verdict : judgement.verdicts) {
     verdict.again = options.again;
   }

@@ -95,4 +95,12 @@ UnitCommands unit_commands(const UnitRequest& request, const RunDirectory& direc
   return commands;
 }
 
+std::string run_name(const UnitRequest& request) {
+  const std::vector<std::string> argv = rank_argv(request);
+  std::string name;
+  for (std::size_t i = 1; i < argv.size(); ++i) name += (i == 1 ? "" : " ") + argv[i];
+  if (!request.scenario.empty()) name += " --scenario " + request.scenario.stem().string();
+  return name;
+}
+
 }  // namespace symmcts::launch

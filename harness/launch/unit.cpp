@@ -33,6 +33,7 @@ class UnitRun {
   UnitRun(const UnitRequest& request, const Variables& host)
       : request_(request), host_(host), directory_(RunDirectory::choose(scratch_base(host))) {
     result_.unit = request.unit;
+    result_.run = run_name(request);
     result_.ids = request.ids;
   }
 

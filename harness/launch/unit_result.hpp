@@ -24,6 +24,7 @@ struct Program {
 
 struct UnitResult {
   std::string unit;
+  std::string run;  // run_name of the request
   std::vector<std::string> ids;
   End end = End::error;
   std::string text;  // why, in one line; empty for `done`

@@ -9,7 +9,8 @@ struct Environment {
   std::string evidence;  // file to append to, with %r replaced by the rank; empty: record nothing
   int rank = 0;
   int world = 1;
-  int host = 0;  // index of the virtual host
+  int host = 0;     // index of the virtual host
+  std::string run;  // what the ranks of one run have in common (SYMMCTS_RUN); empty: not told
 };
 
 // Reads it. The rank comes from the first of SYMMCTS_RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK,

@@ -45,18 +45,35 @@ std::string Writer::open(const std::string& path) {
   return "";
 }
 
-void Writer::append(std::string_view line) {
+void Writer::append(Line type, std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (descriptor_ < 0 || getpid() != owner_) return;
-  std::string whole(line);
-  whole += '\n';
+  ++counts_[static_cast<std::size_t>(type)];
+  write_line(std::string(text));
+}
+
+void Writer::finish(const std::function<std::string(const LineCounts&)>& footer) {
+  const std::lock_guard lock(mutex_);
+  if (descriptor_ < 0 || getpid() != owner_) return;
+  write_line(sealed(digest_, footer(counts_)));
+  close();
+}
+
+void Writer::write_line(std::string text) {
+  text += '\n';
+  digest_.add(text);
   std::size_t done = 0;
-  while (done < whole.size()) {
-    const ssize_t written = ::write(descriptor_, whole.data() + done, whole.size() - done);
+  while (done < text.size()) {
+    const ssize_t written = ::write(descriptor_, text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // a full disk: nothing to be done from inside a driver callback
+    if (written <= 0) return close();  // a full disk: the file ends here, without a footer
     done += static_cast<std::size_t>(written);
   }
+}
+
+void Writer::close() {
+  ::close(descriptor_);
+  descriptor_ = -1;
 }
 
 }  // namespace symmcts::recorder

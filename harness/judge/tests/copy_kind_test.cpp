@@ -17,7 +17,7 @@ RankText rank_with(int rank, const std::vector<std::string>& kinds, const std::s
     text.copy(kind, at, at + 1000, at + 5000, 1, bytes, dst);
     at += 10'000;
   }
-  return text.footer();
+  return text;
 }
 
 // The source does not tell what copies write to.

@@ -72,7 +72,7 @@ TEST(Judge, SkipExplainsWhyItIsNotKnown) {
 
 TEST(Judge, HangThatNothingCoversIsNoPass) {
   RankText rank(0, 1);
-  rank.mark("phase", 5, R"("phase":"write")").enter("cuStreamSynchronize", 9);
+  rank.mark("phase", 5, R"("phase":"write")").enter("cuStreamSynchronize", 9).cut();
   const Judgement got = judge(set_of({rank}, unit_line("\"SM-DATA-1\"", "hang")));
   ASSERT_EQ(got.uncovered.size(), 1u);
   EXPECT_EQ(got.uncovered[0], "hang: rank 0 waits in cuStreamSynchronize (phase write)");
@@ -82,7 +82,7 @@ TEST(Judge, HangThatNothingCoversIsNoPass) {
 TEST(Judge, HangInACaseOfACoveringRequirementFailsIt) {
   for (const char* id : {"SM-AGRE-8", "SM-SIG-4"}) {
     const Judgement got =
-        judge(set_of({RankText(0, 1)}, unit_line("\"" + std::string(id) + "\"", "hang")));
+        judge(set_of({RankText(0, 1).cut()}, unit_line("\"" + std::string(id) + "\"", "hang")));
     EXPECT_EQ(verdict_of(got, id).status, VerdictStatus::fail) << id;
     EXPECT_TRUE(got.uncovered.empty()) << id;
     EXPECT_EQ(exit_code(got), kExitFail) << id;
@@ -90,10 +90,10 @@ TEST(Judge, HangInACaseOfACoveringRequirementFailsIt) {
 }
 
 TEST(Judge, CrashThatNothingCoversIsNoPass) {
-  const Judgement got = judge(set_of({RankText(0).footer(), RankText(1)},
-                                     R"({"type":"exit","rank":1,"case":"A.B","signal":9})"
-                                     "\n" +
-                                         unit_line("\"SM-DATA-1\"", "crash")));
+  const Judgement got = judge(
+      set_of({RankText(0), RankText(1).cut()}, R"({"type":"exit","rank":1,"case":"A.B","signal":9})"
+                                               "\n" +
+                                                   unit_line("\"SM-DATA-1\"", "crash")));
   ASSERT_EQ(got.uncovered.size(), 1u);
   EXPECT_EQ(got.uncovered[0], "crash: rank 1 was ended by signal 9");
   EXPECT_EQ(exit_code(got), kExitIncomplete);
@@ -105,9 +105,9 @@ const char* const kFailedClose =
 // A step of the implementation that failed after the last check must not end in a pass.
 TEST(Judge, FailedStepThatNothingCoversIsNoPass) {
   RankText root(0);
-  root.mark("check", 1, kCheck).mark("outcome", 2, kFailedClose).footer();
-  const evidence::EvidenceSet set = set_of({root, RankText(1).mark("check", 1, kCheck).footer()},
-                                           unit_line("\"SM-DATA-1\"", "done"));
+  root.mark("check", 1, kCheck).mark("outcome", 2, kFailedClose);
+  const evidence::EvidenceSet set =
+      set_of({root, RankText(1).mark("check", 1, kCheck)}, unit_line("\"SM-DATA-1\"", "done"));
   const Judgement got = judge(set);
   EXPECT_EQ(verdict_of(got, "SM-DATA-1").status, VerdictStatus::pass);
   ASSERT_EQ(got.uncovered.size(), 1u);
@@ -138,7 +138,8 @@ TEST(Judge, HarnessErrorIsAnErrorOfTheUnitsIds) {
 TEST(Judge, NotesTellWhatIsMissingAndWhatFailed) {
   RankText rank(0, 4);
   rank.mark("outcome", 3,
-            R"("call":"cuMulticastBindMem","code":1,"phase":"bind","ok":false,"text":"x")");
+            R"("call":"cuMulticastBindMem","code":1,"phase":"bind","ok":false,"text":"x")")
+      .cut();
   const std::vector<std::string> notes = judge(set_of({rank})).notes;
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_EQ(notes[0], "no evidence of ranks 1, 2 and 3 of 4");

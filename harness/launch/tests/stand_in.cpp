@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include "harness/support/seal.hpp"
+
 namespace {
 
 std::string variable(const char* name) {
@@ -44,7 +46,10 @@ int serve(const std::string& socket_path) {
 class Rank {
  public:
   Rank() : fd_(open(variable("SYMMCTS_EVIDENCE").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600)) {}
-  void line(const std::string& text) { (void)!write(fd_, (text + "\n").c_str(), text.size() + 1); }
+  void line(const std::string& text) {
+    (void)!write(fd_, (text + "\n").c_str(), text.size() + 1);
+    digest_.add(text + "\n");
+  }
   void phase(const std::string& name) {
     line(R"({"type":"mark","t":2,"what":"phase","phase":")" + name + "\"}");
   }
@@ -56,10 +61,11 @@ class Rank {
   void verdict(const std::string& unit) {
     line(R"({"type":"mark","t":3,"what":"case-end","case":")" + unit + R"(","ids":["SM-DATA-1"]})");
   }
-  void footer() { line(R"({"type":"footer","calls":0,"copies":0,"deterministic":true})"); }
+  void footer() { line(symmcts::sealed(digest_, R"({"type":"footer","deterministic":true})")); }
 
  private:
   int fd_;
+  symmcts::Digest digest_;
 };
 
 // A process that has left its parent and its session, as a daemon does.
