@@ -43,6 +43,7 @@ struct UnitEnd {
   std::vector<std::string> ids;
   std::string end;  // "done", "hang", "crash", "error"
   std::string text;
+  std::vector<int> ranks;  // of a crash: whose doing it was, where that is known
 };
 
 // What the machine or the supervisor knows and no rank can say (machine.jsonl).

@@ -48,8 +48,16 @@ void read_machine_line(const std::string& type, JsonFields& fields, MachineEvide
                              static_cast<int>(fields.number("code", 0)),
                              static_cast<int>(fields.number("signal", 0))});
   } else if (type == "unit") {
-    machine.units.push_back({fields.text("case"), fields.text("run"), fields.texts("ids"),
-                             fields.need_text("end"), fields.text("text")});
+    UnitEnd unit{.case_name = fields.text("case"),
+                 .run = fields.text("run"),
+                 .ids = fields.texts("ids"),
+                 .end = fields.need_text("end"),
+                 .text = fields.text("text"),
+                 .ranks = {}};
+    for (const std::int64_t rank : fields.numbers("ranks")) {
+      unit.ranks.push_back(static_cast<int>(rank));
+    }
+    machine.units.push_back(std::move(unit));
   } else {
     fields.fail("unknown type '" + type + "'");
   }

@@ -70,7 +70,8 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
     if (!explained && contains(declared, verdict.id)) {
       verdict.status = VerdictStatus::fail;
       verdict.reason = join(incidents, "; ");
-      verdict.ranks = context.present_ranks();
+      const std::vector<int> crashed = crashed_ranks(context.set);
+      verdict.ranks = hung || crashed.empty() ? context.present_ranks() : crashed;
     }
     covered = covered || explained || contains(declared, verdict.id);
   }
@@ -93,14 +94,15 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
 }
 
 // Steps of the implementation that failed, unless a reported requirement that speaks of failures
-// failed as well. A fail of another (a copy kind, say) does not explain them.
+// failed as well, or a rank crashed: the others fail then, and are not to blame. A fail of another
+// requirement (a copy kind, say) does not explain them.
 void add_failed_steps(const Context& context, Judgement& judgement) {
   const bool explained =
       std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(), [](const Verdict& verdict) {
         return verdict.status == VerdictStatus::fail &&
                (verdict.id == "SM-LIFE-1" || covers_hangs(verdict.id));
       });
-  if (explained) {
+  if (explained || !read_crashes(context.set).empty()) {
     return;
   }
   for (const std::string& step : read_failed_steps(context.set)) {

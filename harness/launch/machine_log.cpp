@@ -95,6 +95,7 @@ Status write_machine_log(const std::filesystem::path& file, const UnitResult& re
                {"run", result.run},
                {"ids", result.ids},
                {"end", end_name(result.end)}};
+  if (!result.blamed.empty()) unit["ranks"] = result.blamed;
   if (!result.text.empty()) unit["text"] = result.text;
   Digest digest;
   digest.add(text);

@@ -81,7 +81,11 @@ void Recorder::start() {
 void Recorder::on_call(const CUpti_CallbackData& data) {
   if (own_calls) return;
   const bool entering = data.callbackSite == CUPTI_API_ENTER;
-  if (entering && Guard::concerns(data.functionName)) guard_.check(data.functionName);
+  if (entering && Guard::concerns(data.functionName)) {
+    guard_.check(data.functionName, [this](const std::string& text) {
+      mark(JsonObject().text("what", "give-up").text("cause", "refusal").text("text", text).take());
+    });
+  }
   if (!recording_) return;
   if (!entering) return leave_call(data);
   if (const CallRule* rule = find_rule(data.functionName)) enter_call(data, *rule);

@@ -99,6 +99,34 @@ TEST(Judge, CrashThatNothingCoversIsNoPass) {
   EXPECT_EQ(exit_code(got), kExitIncomplete);
 }
 
+std::string crash_line(const std::string& ids) {
+  return R"({"type":"unit","case":"A.B","ids":[)" + ids +
+         R"(],"end":"crash","ranks":[1],"text":"rank 1 threw in phase import: boom"})"
+         "\n";
+}
+
+const char* const kLostPeer =
+    R"("call":"agree","code":0,"phase":"import","ok":false,"text":"rank 1 is gone")";
+
+TEST(Judge, ACrashIsOfTheRankThatTheSupervisorNames) {
+  const evidence::EvidenceSet set =
+      set_of({RankText(0).mark("outcome", 2, kLostPeer), RankText(1)}, crash_line("\"SM-AGRE-8\""));
+  const Judgement got = judge(set);
+  EXPECT_EQ(text_of(verdict_of(got, "SM-AGRE-8")),
+            "fail [1]: crash: rank 1 threw in phase import: boom");
+  EXPECT_TRUE(got.uncovered.empty());
+  EXPECT_EQ(exit_code(got), kExitFail);
+}
+
+// The steps of those that are left fail because of it.
+TEST(Judge, SurvivorsOfACrashAreNotBlamed) {
+  const Judgement got = judge(set_of({RankText(0).mark("outcome", 2, kLostPeer), RankText(1)},
+                                     crash_line("\"SM-DATA-1\"")));
+  ASSERT_EQ(got.uncovered.size(), 1u);
+  EXPECT_EQ(got.uncovered[0], "crash: rank 1 threw in phase import: boom");
+  EXPECT_EQ(exit_code(got), kExitIncomplete);
+}
+
 const char* const kFailedClose =
     R"("call":"cuMemRelease","code":700,"phase":"teardown","ok":false,"text":"refused")";
 

@@ -63,6 +63,9 @@ TEST_F(Injection, RealDriverWithoutPermitEndsBeforeTheCall) {
       ended.error,
       "symm-cts recorder: refused on rank 1: cuMulticastCreate on " REAL_FOLDER
       "/libcuda.so.1: no multicast permit: real driver, and --allow-multicast was not given\n");
+  // So that nobody takes it for an end that the program chose.
+  ASSERT_FALSE(evidence().empty());
+  EXPECT_THAT(evidence().back(), HasSubstr(R"("what":"give-up","cause":"refusal","text":"cuMul)"));
 }
 
 TEST_F(Injection, EachVariableRefusesDespiteTheFlag) {
