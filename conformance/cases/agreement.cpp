@@ -28,6 +28,7 @@ Agreement::Agreement(symm_mem::Exchange& exchange, std::chrono::nanoseconds dead
 bool Agreement::note(const symm_mem::ExchangeResult& result, int rank) {
   if (result) return true;
   if (broken_.empty()) {
+    lost_ = rank;
     broken_ = "rank " + std::to_string(rank) + " " + end_name(result.end);
     if (!result.text.empty()) broken_ += ": " + result.text;
   }

@@ -33,6 +33,8 @@ class Agreement {
 
   // Why the agreement is broken, or "".
   const std::string& broken() const { return broken_; }
+  // The rank that broke it, or -1.
+  int lost() const { return lost_; }
 
  private:
   bool note(const symm_mem::ExchangeResult& result, int rank);
@@ -41,6 +43,7 @@ class Agreement {
   std::chrono::nanoseconds deadline_;
   std::uint64_t sequence_ = 0;
   std::string broken_;
+  int lost_ = -1;
 };
 
 }  // namespace symmcts::cases

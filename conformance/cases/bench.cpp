@@ -37,13 +37,18 @@ bool Bench::open() {
   std::vector<int> ranks(static_cast<std::size_t>(size()));
   std::iota(ranks.begin(), ranks.end(), 0);
   marks_.group(ranks, context_.root);
+  marks_.phase("open");
   return step("open", implementation_.open(context_));
 }
 
-bool Bench::close() { return step("close", implementation_.close()); }
+bool Bench::close() {
+  marks_.phase("close");
+  return step("close", implementation_.close());
+}
 
 std::unique_ptr<Block> Bench::make_block(std::size_t bytes) {
   std::unique_ptr<Block> block;
+  marks_.phase("make-block");
   Outcome outcome = implementation_.make_block(bytes, block);
   if (outcome.ok && (block == nullptr || block->multicast() == 0)) {
     outcome.ok = false;
@@ -52,10 +57,12 @@ std::unique_ptr<Block> Bench::make_block(std::size_t bytes) {
                                     : "no multicast mapping, although the machine has multicast";
   }
   if (!step("make_block", outcome)) return nullptr;
+  marks_.phase("ready");
   return block;
 }
 
 bool Bench::free_block(std::unique_ptr<Block> block) {
+  marks_.phase("teardown");
   return step("free_block", implementation_.free_block(std::move(block)));
 }
 
@@ -97,6 +104,12 @@ bool Bench::agree_to_run(const std::string& obstacle) {
     marks_.skip(first);
   }
   return false;
+}
+
+void Bench::threw(const std::string& what) {
+  thrown_ = what;
+  error_ = "the implementation threw: " + what;
+  ADD_FAILURE() << error_;
 }
 
 }  // namespace symmcts::cases

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,13 @@ class Bench {
 
   // Why there is no verdict, or "".
   const std::string& error() const { return error_; }
+  // The rank that is to blame for it, being gone, or -1.
+  int lost() const { return agreement_.lost(); }
+  // The implementation threw, which no caller of it has to stand. There is no verdict then: nobody
+  // knows what state it left.
+  void threw(const std::string& what);
+  // What it threw; nothing: it has not.
+  const std::optional<std::string>& thrown() const { return thrown_; }
   const std::string& skipped() const { return skipped_; }
   // The case failed on some rank.
   bool failed() const { return failed_; }
@@ -85,6 +93,7 @@ class Bench {
   std::string error_;
   std::string skipped_;
   bool failed_ = false;
+  std::optional<std::string> thrown_;
   std::vector<std::unique_ptr<Block>> abandoned_;
   bool ended_ = false;
 };

@@ -3,6 +3,8 @@
 #include <cuda.h>
 #include <gtest/gtest.h>
 
+#include <exception>
+
 #include "conformance/cases/device.hpp"
 
 namespace symmcts::cases {
@@ -29,7 +31,7 @@ class CaseTest : public ::testing::Test {
 
   void TestBody() override {
     bench_.marks().case_begin();
-    if (bench_.agree_to_run(obstacle(case_, bench_))) case_.body(bench_);
+    if (bench_.agree_to_run(obstacle(case_, bench_))) run_body();
     bench_.marks().flush();
     // Without it the unit has no verdict: that is how an error shows.
     if (bench_.error().empty()) {
@@ -40,6 +42,16 @@ class CaseTest : public ::testing::Test {
   }
 
  private:
+  void run_body() {
+    try {
+      case_.body(bench_);
+    } catch (const std::exception& error) {
+      bench_.threw(error.what());
+    } catch (...) {
+      bench_.threw("something that is no std::exception");
+    }
+  }
+
   const Case& case_;
   Bench& bench_;
 };

@@ -39,7 +39,9 @@ void Marks::group(const std::vector<int>& ranks, int root) const {
   write(mark_, {{"what", "group"}, {"group", "world"}, {"ranks", ranks}, {"root", root}});
 }
 
-void Marks::phase(std::string_view phase) const {
+void Marks::phase(std::string_view phase) {
+  if (phase == phase_) return;
+  phase_ = phase;
   write(mark_, {{"what", "phase"}, {"phase", phase}});
 }
 
@@ -69,5 +71,11 @@ void Marks::outcome(const std::string& call, const Outcome& outcome) const {
 }
 
 bool Marks::flush() const { return flush_ != nullptr && flush_() != 0; }
+
+void Marks::give_up(std::string_view cause, const std::string& text, int lost) const {
+  Json mark = {{"what", "give-up"}, {"cause", cause}, {"text", text}};
+  if (lost >= 0) mark["ranks"] = {lost};
+  write(mark_, mark);
+}
 
 }  // namespace symmcts::cases

@@ -1,9 +1,12 @@
 // symmcts-rank: one rank of one conformance case. Exits 0 when the case's verdict is in the
-// evidence, whatever it is, and 3 with one line on stderr when there is none.
+// evidence, whatever it is, and with one line on stderr when there is none: 4 if that is the
+// implementation's doing, else 3. Then a `give-up` mark says whose doing it is, if there is a
+// recorder; an implementation that ends the process itself leaves none.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -17,6 +20,8 @@
 
 namespace symmcts::cases {
 namespace {
+
+constexpr int kImplementationThrew = 4;
 
 int refuse(const std::string& text) {
   std::fprintf(stderr, "symmcts-rank: %s\n", printable(text).c_str());
@@ -58,6 +63,31 @@ void run_case(const Case& which, Bench& bench) {
   [[maybe_unused]] const int result = RUN_ALL_TESTS();
 }
 
+// Ends the process in the middle of things: what the implementation has left behind could wait for
+// ever, or worse, if it were destroyed.
+[[noreturn]] void end_after_throw(const Marks& marks, int rank, const std::string& what) {
+  marks.give_up(kThrew, what);
+  std::fprintf(stderr, "symmcts-rank: rank %d: the implementation threw: %s\n", rank, what.c_str());
+  std::exit(kImplementationThrew);
+}
+
+// For a rank that has no verdict for a reason that is not its own implementation's.
+int give_up(const Marks& marks, const std::string& text, int lost = -1) {
+  marks.give_up(lost >= 0 ? kPeer : kRefusal, text, lost);
+  return refuse(text);
+}
+
+std::unique_ptr<Implementation> make(const ImplementationEntry& entry, Marks& marks, int rank) {
+  marks.phase("construct");
+  try {
+    return entry.make();
+  } catch (const std::exception& error) {
+    end_after_throw(marks, rank, error.what());
+  } catch (...) {
+    end_after_throw(marks, rank, "something that is no std::exception");
+  }
+}
+
 int run_rank(const Options& options) {
   const Case* which = find_case(options.unit);
   if (which == nullptr) return refuse("no case " + options.unit);
@@ -74,7 +104,7 @@ int run_rank(const Options& options) {
   if (!marks.connect()) return refuse("no recorder is loaded: nothing would be recorded");
 
   Agreement agreement(session.exchange(), kNoDeadline);
-  std::unique_ptr<Implementation> implementation = entry->make();
+  std::unique_ptr<Implementation> implementation = make(*entry, marks, agreement.rank());
   RankContext context;
   context.exchange = &session.exchange();
   context.rank = agreement.rank();
@@ -88,17 +118,20 @@ int run_rank(const Options& options) {
               {options.operations, options.bytes, environment.value().seed});
   run_case(*which, bench);
 
+  if (bench.thrown()) end_after_throw(marks, agreement.rank(), *bench.thrown());
   if (!bench.ended()) {
-    return refuse("rank " + std::to_string(agreement.rank()) + " has no verdict of " +
-                  which->unit() + ": " +
-                  (bench.error().empty() ? "the case did not end" : bench.error()));
+    return give_up(marks,
+                   "rank " + std::to_string(agreement.rank()) + " has no verdict of " +
+                       which->unit() + ": " +
+                       (bench.error().empty() ? "the case did not end" : bench.error()),
+                   bench.lost());
   }
   if (!marks.flush()) return refuse("the recorder does not have all of the evidence");
   // Nobody goes before all have come: a rank that waits for its device counts on the others.
-  if (!bench.meet()) return refuse(bench.error());
+  if (!bench.meet()) return give_up(marks, bench.error(), bench.lost());
   const bool idle = !bench.abandoned();
   if (idle) implementation.reset();
-  if (Status finished = session.finish(idle); !finished) return refuse(finished.error());
+  if (Status finished = session.finish(idle); !finished) return give_up(marks, finished.error());
   if (!idle) std::exit(0);  // destroys nothing of this function: that could wait for the device
   return 0;
 }

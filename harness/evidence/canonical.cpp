@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "harness/evidence/file_bytes.hpp"
 #include "harness/evidence/json_scan.hpp"
+#include "harness/support/seal.hpp"
 
 namespace symmcts::evidence {
 namespace {
@@ -57,6 +59,37 @@ bool place(Line& line) {
     return false;
   }
   return true;
+}
+
+// A footer's line without its seal; nothing where it has none.
+std::optional<std::string> unsealed(std::string_view line) {
+  const std::size_t at = line.rfind(kSealMember);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return std::string(line.substr(0, at)) + "}";
+}
+
+// The footer speaks of what the recorder wrote: it must be true of that before it is made to speak
+// of the same lines in another order. A file without one has been cut, and stays so.
+Status reseal(const std::string& path, std::string_view raw, std::vector<Line>& lines,
+              std::string& footer) {
+  if (lines.empty() || lines.back().part != 3) {
+    return {};
+  }
+  const std::optional<std::string> bare = unsealed(lines.back().text);
+  if (!bare || read_seal(raw) != Seal::whole) {
+    return Error{path + ":" + std::to_string(lines.size()) +
+                 ": the lines are not those that the footer was written for"};
+  }
+  Digest digest;
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    digest.add(lines[i].text);
+    digest.add("\n");
+  }
+  footer = sealed(digest, *bare);
+  lines.back().text = footer;
+  return {};
 }
 
 Status write_replacing(const std::string& path, const std::vector<Line>& lines) {
@@ -105,6 +138,10 @@ Status canonicalize(const std::string& raw_path, const std::string& out_path) {
   }
   std::stable_sort(lines.begin(), lines.end(),
                    [](const Line& a, const Line& b) { return a.key() < b.key(); });
+  std::string footer;
+  if (const Status status = reseal(raw_path, text, lines, footer); !status) {
+    return status;
+  }
   return write_replacing(out_path, lines);
 }
 

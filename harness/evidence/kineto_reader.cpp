@@ -160,13 +160,13 @@ Result<RankEvidence> read_kineto(const std::string& path, std::string_view text,
   rank.header.rank = top.rank;
   rank.header.world = top.world;
   rank.header.driver_version = top.driver_version;
-  rank.header.clock = "profiler";
+  rank.header.clock = kProfilerClock;
   rank.header.devices = std::move(top.devices);
   rank.shows.peer_kind = !rocm && !top.rocm;
   rank.shows.resolution = fraction ? 1 : 1000;
   if (cut_off || splitter.cut_off()) {
-    rank.partial = "the file is cut off";
-    rank.notes.push_back(rank.partial + "; what came before is used");
+    rank.cut = "the file is cut off";
+    rank.notes.push_back(rank.cut + "; what came before is used");
   }
   if (rank.broken > 0) {
     rank.notes.push_back(std::to_string(rank.broken) + " damaged events left out");

@@ -47,7 +47,30 @@ Result<RankEvidence> load_rank_file(const std::string& path) {
   return rank;
 }
 
-// Adds a rank and refuses a second file of the same one.
+std::string quoted(const std::string& text) { return text.empty() ? "none" : "'" + text + "'"; }
+
+// What the files of one run have in common. Nothing where `a` and `b` agree; else what differs.
+std::string difference(const Header& a, const Header& b) {
+  const auto seed = [](const Header& header) {
+    return header.seed ? std::to_string(*header.seed) : "none";
+  };
+  const auto differ = [](const char* what, const std::string& mine, const std::string& other) {
+    return std::string(what) + " is " + mine + ", there it is " + other;
+  };
+  // Every other difference is one of this: what a profiler has written says less.
+  if (a.clock != b.clock) return differ("clock", quoted(a.clock), quoted(b.clock));
+  if (a.world != b.world && a.world >= 0 && b.world >= 0) {
+    return differ("world", std::to_string(a.world), std::to_string(b.world));
+  }
+  if (a.clock == kProfilerClock) return {};
+  if (a.run != b.run) return differ("run", quoted(a.run), quoted(b.run));
+  if (a.seed != b.seed) return differ("seed", seed(a), seed(b));
+  if (a.platform != b.platform) return differ("platform", quoted(a.platform), quoted(b.platform));
+  if (a.driver != b.driver) return differ("driver", quoted(a.driver), quoted(b.driver));
+  return {};
+}
+
+// Adds a rank; refuses a second file of the same one, and one of another run.
 Status add_rank(EvidenceSet& set, RankEvidence rank) {
   if (rank.rank() < 0) {
     return Error{rank.file + ": does not say which rank it is; give --rank " + rank.file + "=N"};
@@ -57,9 +80,41 @@ Status add_rank(EvidenceSet& set, RankEvidence rank) {
       return Error{rank.file + ": is rank " + std::to_string(rank.rank()) + " like " + other.file +
                    "; give --rank FILE=N"};
     }
+    if (const std::string what = difference(rank.header, other.header); !what.empty()) {
+      return Error{rank.file + ":1: not of the run of " + other.file + ": its " + what};
+    }
   }
   set.world = std::max(set.world, rank.header.world);
   set.ranks.push_back(std::move(rank));
+  return {};
+}
+
+Status add_machine(EvidenceSet& set, const std::string& path) {
+  if (!set.machine.file.empty()) {
+    return Error{path + ": of another unit than " + set.machine.file};
+  }
+  const Result<FileBytes> file = read_file(path);
+  if (!file) {
+    return Error{file.error()};
+  }
+  Result<MachineEvidence> machine = read_machine_lines(path, file.value().bytes);
+  if (!machine) {
+    return Error{machine.error()};
+  }
+  set.machine = std::move(machine.value());
+  return {};
+}
+
+// The machine's file against the ranks': what they say of the run is the same.
+Status check_run(const EvidenceSet& set) {
+  for (const UnitEnd& unit : set.machine.units) {
+    for (const RankEvidence& rank : set.ranks) {
+      if (unit.run != rank.header.run) {
+        return Error{set.machine.file + ": not of the run of " + rank.file + ": its run is " +
+                     quoted(unit.run) + ", there it is " + quoted(rank.header.run)};
+      }
+    }
+  }
   return {};
 }
 
@@ -77,24 +132,20 @@ Result<bool> add_folder(EvidenceSet& set, const fs::path& folder) {
       }
       found = true;
     } else if (path.filename() == kMachineFile) {
-      const Result<FileBytes> file = read_file(path.string());
-      if (!file) {
-        return Error{file.error()};
+      if (const Status status = add_machine(set, path.string()); !status) {
+        return Error{status.error()};
       }
-      Result<MachineEvidence> machine = read_machine_lines(path.string(), file.value().bytes);
-      if (!machine) {
-        return Error{machine.error()};
-      }
-      set.machine = std::move(machine.value());
       found = true;
     }
   }
   return found;
 }
 
-void sort_ranks(EvidenceSet& set) {
+// What is left to do when all files have been read.
+Status complete(EvidenceSet& set) {
   std::sort(set.ranks.begin(), set.ranks.end(),
             [](const RankEvidence& a, const RankEvidence& b) { return a.rank() < b.rank(); });
+  return check_run(set);
 }
 
 }  // namespace
@@ -118,6 +169,12 @@ Result<EvidenceSet> load(const std::vector<std::string>& paths, const LoadOption
       }
       continue;
     }
+    if (fs::path(path).filename() == kMachineFile) {
+      if (const Status status = add_machine(set, path); !status) {
+        return Error{status.error()};
+      }
+      continue;
+    }
     Result<RankEvidence> rank = load_rank_file(path);
     if (!rank) {
       return Error{rank.error()};
@@ -129,7 +186,9 @@ Result<EvidenceSet> load(const std::vector<std::string>& paths, const LoadOption
       return Error{status.error()};
     }
   }
-  sort_ranks(set);
+  if (const Status status = complete(set); !status) {
+    return Error{status.error()};
+  }
   return set;
 }
 
@@ -147,7 +206,9 @@ Result<EvidenceSet> load_unit(const std::string& folder) {
   if (!found.value()) {
     return Error{folder + ": holds no evidence"};
   }
-  sort_ranks(set);
+  if (const Status status = complete(set); !status) {
+    return Error{status.error()};
+  }
   return set;
 }
 

@@ -16,8 +16,8 @@ struct LoadOptions {
 
 // Reads one set from files: our JSONL, Kineto .json and .json.gz, told apart by content, and unit
 // folders (rank-*.jsonl and machine.jsonl in them). Errors are one line that names the file:
-// missing, empty, not evidence, no rank known, two files of one rank, a `rank_of` that names none
-// of `paths`.
+// missing, empty, not evidence, no rank known, two files of one rank, files of different runs, a
+// file that contradicts itself, a `rank_of` that names none of `paths`.
 Result<EvidenceSet> load(const std::vector<std::string>& paths, const LoadOptions& options = {});
 
 // Reads the folder of one unit, as the supervisor writes it. A folder without any rank file but

@@ -39,14 +39,17 @@ struct Exit {
 
 struct UnitEnd {
   std::string case_name;
+  std::string run;  // as in the ranks' headers
   std::vector<std::string> ids;
   std::string end;  // "done", "hang", "crash", "error"
   std::string text;
+  std::vector<int> ranks;  // of a crash: whose doing it was, where that is known
 };
 
 // What the machine or the supervisor knows and no rank can say (machine.jsonl).
 struct MachineEvidence {
   std::string file;
+  bool cut = false;  // the file does not end with a `unit` line
   std::vector<Hang> hangs;
   std::vector<Exit> exits;
   std::vector<UnitEnd> units;

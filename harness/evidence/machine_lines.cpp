@@ -1,6 +1,7 @@
 #include "harness/evidence/each_line.hpp"
 #include "harness/evidence/json_fields.hpp"
 #include "harness/evidence/json_lines.hpp"
+#include "harness/support/seal.hpp"
 
 namespace symmcts::evidence {
 namespace {
@@ -47,8 +48,16 @@ void read_machine_line(const std::string& type, JsonFields& fields, MachineEvide
                              static_cast<int>(fields.number("code", 0)),
                              static_cast<int>(fields.number("signal", 0))});
   } else if (type == "unit") {
-    machine.units.push_back(
-        {fields.text("case"), fields.texts("ids"), fields.need_text("end"), fields.text("text")});
+    UnitEnd unit{.case_name = fields.text("case"),
+                 .run = fields.text("run"),
+                 .ids = fields.texts("ids"),
+                 .end = fields.need_text("end"),
+                 .text = fields.text("text"),
+                 .ranks = {}};
+    for (const std::int64_t rank : fields.numbers("ranks")) {
+      unit.ranks.push_back(static_cast<int>(rank));
+    }
+    machine.units.push_back(std::move(unit));
   } else {
     fields.fail("unknown type '" + type + "'");
   }
@@ -59,13 +68,29 @@ void read_machine_line(const std::string& type, JsonFields& fields, MachineEvide
 Result<MachineEvidence> read_machine_lines(const std::string& path, std::string_view text) {
   MachineEvidence machine;
   machine.file = path;
+  std::size_t last = 0;
   const Status status =
       for_each_line(path, text, machine.notes,
-                    [&machine](const std::string& type, JsonFields& fields, std::size_t) {
+                    [&](const std::string& type, JsonFields& fields, std::size_t line) {
+                      if (!machine.units.empty()) {
+                        fields.fail("a line after the unit's");
+                      }
                       read_machine_line(type, fields, machine);
+                      last = line;
                     });
   if (!status) {
     return Error{status.error()};
+  }
+  machine.cut = machine.units.empty();
+  if (machine.cut) {
+    machine.notes.push_back("no unit line: the file was cut");
+  } else if (!machine.notes.empty()) {
+    return Error{path + ":" + std::to_string(last) + ": the file goes on after the unit's line"};
+  } else if (const Seal seal = read_seal(text); seal != Seal::whole) {
+    return Error{path + ":" + std::to_string(last) + ": " +
+                 (seal == Seal::absent ? "the unit's line has no digest at its end"
+                                       : "the file is not as it was written: its digest is "
+                                         "another")};
   }
   return machine;
 }

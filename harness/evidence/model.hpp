@@ -144,6 +144,8 @@ struct DeviceInfo {
   std::string name;
 };
 
+inline constexpr const char* kProfilerClock = "profiler";
+
 struct Header {
   int rank = -1;
   int world = -1;  // -1: not told
@@ -151,14 +153,19 @@ struct Header {
   std::string driver;  // "software", "real", or empty
   std::string driver_version;
   std::string platform;
-  std::string clock;  // "virtual", "cupti", "profiler"
+  std::string clock;  // "virtual", "cupti", kProfilerClock
   std::optional<std::uint64_t> seed;
+  std::string run;  // what the ranks of one run have in common; empty: not told
   std::vector<DeviceInfo> devices;
 };
 
 struct Footer {
+  std::int64_t seq = 0;  // calls that were entered; the others count lines of the file
+  std::int64_t enters = 0;
   std::int64_t calls = 0;
   std::int64_t copies = 0;
+  std::int64_t fills = 0;
+  std::int64_t marks = 0;
   bool deterministic = false;
 };
 
@@ -186,7 +193,7 @@ struct RankEvidence {
   std::int64_t dropped = 0;        // records that the profiler lost
   std::int64_t broken = 0;         // events or lines that could not be read
   std::optional<Footer> footer;    // absent: the rank did not end by itself
-  std::string partial;             // why some of what happened may be missing; empty: nothing is
+  std::string cut;                 // why this is not everything; empty: it is, as far as it says
   std::vector<std::string> notes;  // what a reader must know: truncation, damage
   int rank() const { return header.rank; }
 };

@@ -1,7 +1,9 @@
-#include "harness/evidence/json_lines.hpp"
+#include <set>
 
 #include "harness/evidence/each_line.hpp"
 #include "harness/evidence/json_fields.hpp"
+#include "harness/evidence/json_lines.hpp"
+#include "harness/support/seal.hpp"
 
 namespace symmcts::evidence {
 namespace {
@@ -113,7 +115,12 @@ void read_header(JsonFields& fields, RankEvidence& rank) {
   header.host = static_cast<int>(fields.number("host", 0));
   header.driver = fields.text("driver");
   header.platform = fields.text("platform");
+  if (header.world >= 0 && header.rank >= header.world) {
+    fields.fail("rank " + std::to_string(header.rank) + " of a world of " +
+                std::to_string(header.world));
+  }
   header.clock = fields.need_text("clock");
+  header.run = fields.text("run");
   header.driver_version = fields.text_or_number("driver_version");
   if (const std::int64_t seed = fields.number("seed"); seed != kAbsent) {
     header.seed = static_cast<std::uint64_t>(seed);
@@ -233,12 +240,99 @@ void read_rank_line(const std::string& type, JsonFields& fields, std::size_t lin
   } else if (type == "dropped") {
     rank.dropped += fields.need_amount("records");
   } else if (type == "footer") {
-    rank.footer = Footer{fields.number("calls", 0), fields.number("copies", 0),
-                         fields.flag("deterministic", false)};
+    rank.footer = Footer{.seq = fields.need_amount("seq"),
+                         .enters = fields.need_amount("enters"),
+                         .calls = fields.need_amount("calls"),
+                         .copies = fields.need_amount("copies"),
+                         .fills = fields.need_amount("fills"),
+                         .marks = fields.need_amount("marks"),
+                         .deterministic = fields.flag("deterministic", false)};
   } else {
     fields.fail("unknown type '" + type + "'");
   }
 }
+
+// What contradicts itself within one file. Calls may come in any order: they are written when they
+// end, and other threads make some too.
+class Consistency {
+ public:
+  // Before the line is read.
+  void place(const std::string& type, JsonFields& fields, std::size_t line) const {
+    if (footer_line_ != 0) {
+      fields.fail("a line after the footer");
+    } else if ((type == "header") != (line == 1)) {
+      fields.fail(line == 1 ? "the first line is no header" : "a second header");
+    }
+  }
+
+  // After the line has been read into `rank`.
+  void see(const std::string& type, JsonFields& fields, std::size_t line,
+           const RankEvidence& rank) {
+    if (type == "call") {
+      once(calls_, "call", rank.calls.back().seq, fields);
+    } else if (type == "enter") {
+      once(enters_, "entry of call", rank.enters.back().seq, fields);
+    } else if (type == "footer") {
+      footer_line_ = line;
+    }
+  }
+
+  // Of a file whose lines have all been read. `rest`: the file goes on after its last whole line.
+  Status agrees(const RankEvidence& rank, std::string_view text, bool rest) const {
+    if (footer_line_ == 0) {
+      return {};
+    }
+    const std::string where = rank.file + ":" + std::to_string(footer_line_) + ": ";
+    if (rest) {
+      return Error{where + "the file goes on after its footer"};
+    }
+    const Footer& footer = *rank.footer;
+    for (const auto& [noun, counted, there] : {Count{"enter", footer.enters, rank.enters.size()},
+                                               Count{"call", footer.calls, rank.calls.size()},
+                                               Count{"copy", footer.copies, rank.copies.size()},
+                                               Count{"fill", footer.fills, rank.works.size()},
+                                               Count{"mark", footer.marks, rank.marks.size()}}) {
+      if (counted != static_cast<std::int64_t>(there)) {
+        return Error{where + "the footer counts " + std::to_string(counted) + " lines of type " +
+                     noun + ", the file holds " + std::to_string(there)};
+      }
+    }
+    for (const auto* numbers : {&calls_, &enters_}) {
+      if (!numbers->empty() && *numbers->rbegin() > footer.seq) {
+        return Error{where + "the footer knows of " + std::to_string(footer.seq) +
+                     " calls, the file holds number " + std::to_string(*numbers->rbegin())};
+      }
+    }
+    switch (read_seal(text)) {
+      case Seal::whole:
+        return {};
+      case Seal::absent:
+        return Error{where + "the footer has no digest at its end"};
+      case Seal::broken:
+        break;
+    }
+    return Error{where + "the file is not as it was written: its digest is another"};
+  }
+
+ private:
+  struct Count {
+    const char* noun;
+    std::int64_t counted;
+    std::size_t there;
+  };
+
+  static void once(std::set<std::int64_t>& numbers, const char* what, std::int64_t seq,
+                   JsonFields& fields) {
+    if (seq < 1) {
+      fields.fail("'seq' is out of range");
+    } else if (!numbers.insert(seq).second) {
+      fields.fail("a second " + std::string(what) + " " + std::to_string(seq));
+    }
+  }
+
+  std::set<std::int64_t> calls_, enters_;
+  std::size_t footer_line_ = 0;
+};
 
 }  // namespace
 
@@ -251,34 +345,35 @@ bool looks_like_rank_lines(std::string_view text) {
 Result<RankEvidence> read_rank_lines(const std::string& path, std::string_view text) {
   RankEvidence rank;
   rank.file = path;
-  const Status status =
-      for_each_line(path, text, rank.notes,
-                    [&rank](const std::string& type, JsonFields& fields, std::size_t line) {
-                      if (line == 1 && type != "header") {
-                        fields.fail("the first line is no header");
-                      }
-                      read_rank_line(type, fields, line, rank);
-                    });
+  Consistency consistency;
+  const Status status = for_each_line(
+      path, text, rank.notes, [&](const std::string& type, JsonFields& fields, std::size_t line) {
+        consistency.place(type, fields, line);
+        read_rank_line(type, fields, line, rank);
+        consistency.see(type, fields, line, rank);
+      });
   if (!status) {
     return Error{status.error()};
   }
   if (rank.header.rank < 0) {
     return Error{path + ": cut off before its header"};
   }
+  if (const Status agrees = consistency.agrees(rank, text, !rank.notes.empty()); !agrees) {
+    return Error{agrees.error()};
+  }
   rank.broken = static_cast<std::int64_t>(rank.notes.size());
-  const auto lacks = [&rank](const std::string& what) {
-    rank.notes.push_back(what);
-    rank.partial = what;
-  };
   if (rank.dropped > 0) {
-    lacks("the profiler dropped " + std::to_string(rank.dropped) + " records");
+    rank.notes.push_back("the profiler dropped " + std::to_string(rank.dropped) + " records");
   }
   if (!rank.footer) {
-    lacks("no footer: the rank did not end by itself");
-  } else if (const auto copies = static_cast<std::int64_t>(rank.copies.size());
-             copies != rank.footer->copies) {
-    lacks("the footer tells of " + std::to_string(rank.footer->copies) + " copies, the file of " +
-          std::to_string(copies));
+    rank.cut = "no footer: the rank did not end by itself";
+  } else if (rank.footer->seq > rank.footer->calls) {
+    const std::int64_t open = rank.footer->seq - rank.footer->calls;
+    rank.cut = std::to_string(open) + (open == 1 ? " call" : " calls") +
+               " had not come back when the rank ended";
+  }
+  if (!rank.cut.empty()) {
+    rank.notes.push_back(rank.cut);
   }
   return rank;
 }

@@ -153,6 +153,14 @@ std::vector<std::string> read_crashes(const evidence::EvidenceSet& set) {
   return crashes;
 }
 
+std::vector<int> crashed_ranks(const evidence::EvidenceSet& set) {
+  std::set<int> ranks;
+  for (const evidence::UnitEnd& unit : set.machine.units) {
+    ranks.insert(unit.ranks.begin(), unit.ranks.end());
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
 std::vector<std::string> read_failed_steps(const evidence::EvidenceSet& set) {
   std::vector<std::string> steps;
   for (const RankEvidence& rank : set.ranks) {

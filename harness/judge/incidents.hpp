@@ -26,6 +26,9 @@ std::vector<Hanging> read_hangs(const evidence::EvidenceSet& set);
 // not hang: "rank 1 was ended by signal 9 (phase bind)".
 std::vector<std::string> read_crashes(const evidence::EvidenceSet& set);
 
+// The ranks whose doing the unit's crash was; empty where nobody has said.
+std::vector<int> crashed_ranks(const evidence::EvidenceSet& set);
+
 // One line for each step of the implementation that failed (`outcome` marks): "rank 1 in
 // cuMemRelease with code 700 (phase teardown): text".
 std::vector<std::string> read_failed_steps(const evidence::EvidenceSet& set);

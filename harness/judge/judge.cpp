@@ -5,6 +5,7 @@
 
 #include "harness/judge/checks.hpp"
 #include "harness/judge/context.hpp"
+#include "harness/judge/gaps.hpp"
 #include "harness/judge/incidents.hpp"
 #include "harness/judge/observe.hpp"
 #include "harness/judge/rules.hpp"
@@ -69,7 +70,8 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
     if (!explained && contains(declared, verdict.id)) {
       verdict.status = VerdictStatus::fail;
       verdict.reason = join(incidents, "; ");
-      verdict.ranks = context.present_ranks();
+      const std::vector<int> crashed = crashed_ranks(context.set);
+      verdict.ranks = hung || crashed.empty() ? context.present_ranks() : crashed;
     }
     covered = covered || explained || contains(declared, verdict.id);
   }
@@ -91,37 +93,18 @@ void add_incidents(const Context& context, const std::vector<std::string>& decla
   }
 }
 
-// What is missing could have said otherwise: no pass stands on part of the evidence.
-void doubt_partial_evidence(const Context& context, Judgement& judgement) {
-  std::vector<int> ranks;
-  std::string why;
-  for (const evidence::RankEvidence& rank : context.set.ranks) {
-    if (!rank.partial.empty()) {
-      ranks.push_back(rank.rank());
-      why = why.empty() ? rank.partial : why;
-    }
-  }
-  for (Verdict& verdict : judgement.verdicts) {
-    if (ranks.empty() || verdict.status != VerdictStatus::pass) {
-      continue;
-    }
-    verdict.status = VerdictStatus::unknown;
-    verdict.ranks = ranks;
-    verdict.reason = "what is here agrees (" + verdict.reason + "), but the evidence of " +
-                     ranks_text(ranks) + " is not whole: " + why;
-  }
-}
-
 // Steps of the implementation that failed: notes where a reported requirement that speaks of
-// failures failed as well, else findings that nothing covers. A fail of another requirement (a copy
-// kind, say) does not explain them.
+// failures failed as well, or a rank crashed (the others fail then, and are not to blame), else
+// findings that nothing covers. A fail of another requirement (a copy kind, say) does not explain
+// them.
 void add_failed_steps(const Context& context, Judgement& judgement) {
   const bool explained =
       std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(), [](const Verdict& verdict) {
         return verdict.status == VerdictStatus::fail &&
                (verdict.id == "SM-LIFE-1" || covers_hangs(verdict.id));
       });
-  std::vector<std::string>& lines = explained ? judgement.notes : judgement.uncovered;
+  std::vector<std::string>& lines =
+      explained || !read_crashes(context.set).empty() ? judgement.notes : judgement.uncovered;
   for (const std::string& step : read_failed_steps(context.set)) {
     lines.push_back("failed step: " + step);
   }
@@ -204,7 +187,7 @@ Judgement judge(const evidence::EvidenceSet& set, const JudgeOptions& options) {
     add_checks(context, verdict);
   }
   add_incidents(context, declared, judgement);
-  doubt_partial_evidence(context, judgement);
+  withhold_passes(context, judgement.verdicts);
   for (Verdict& verdict : judgement.verdicts) {
     verdict.again = options.again;
   }

@@ -2,133 +2,100 @@
 
 #include <signal.h>
 
-#include <cstdio>
-#include <fstream>
+#include <algorithm>
+#include <utility>
 
-#include "harness/launch/environment.hpp"
+#include "harness/launch/blame.hpp"
+#include "harness/launch/last_words.hpp"
 
 namespace symmcts::launch {
 namespace {
 
-constexpr char kLauncher[] = "mpirun";  // as commands.cpp names it
-constexpr int kRankRefused = 3;         // exit code of symmcts-rank for an infrastructure error
-constexpr int kShellSignal = 128;       // launchers report signal N as 128 + N
+constexpr int kRankRefused = 3;  // exit code of symmcts-rank for an infrastructure error
 
-// What mpirun --tag-output puts before a line of a rank's stderr, as in "[1,0]<stderr>:".
-constexpr char kRankTag[] = "<stderr>:";
+const Program* find(const UnitResult& result, const char* name) {
+  const auto at = std::find_if(result.programs.begin(), result.programs.end(),
+                               [name](const Program& program) { return program.name == name; });
+  return at == result.programs.end() ? nullptr : &*at;
+}
 
-// The last line that says something, without what differs from run to run. In a launcher's stderr
-// the ranks' own lines say more than the launcher's: `of_ranks` looks only at those.
-std::string last_line(const std::filesystem::path& file, const RunDirectory& directory,
-                      bool of_ranks) {
-  std::ifstream in(file);
-  in.seekg(0, std::ios::end);
-  const auto size = static_cast<long long>(in.tellg());
-  in.seekg(size > 8192 ? size - 8192 : 0);
-  std::string line, last;
-  while (std::getline(in, line)) {
-    if (of_ranks) {
-      const auto tag = line.find(kRankTag);
-      if (tag == std::string::npos) continue;
-      line.erase(0, tag + sizeof(kRankTag) - 1);
+bool implementation_ran(const UnitResult& result, int rank) {
+  return std::any_of(result.ranks.begin(), result.ranks.end(), [rank](const RankState& state) {
+    return (rank < 0 || state.rank == rank) && state.implementation_ran();
+  });
+}
+
+void set_crash(std::string text, std::vector<int> blamed, UnitResult& result) {
+  result.end = End::crash;
+  result.text = std::move(text);
+  result.blamed = std::move(blamed);
+}
+
+// Whether the rank itself says that it is another one that is gone; also of no rank.
+bool is_follower(const std::vector<Fault>& faults, int rank) {
+  return rank < 0 || std::any_of(faults.begin(), faults.end(), [rank](const Fault& fault) {
+           return fault.rank == rank && fault.whose == Fault::Whose::other_rank;
+         });
+}
+
+// The first rank that its implementation ended is blamed. What ended the others after it is told,
+// for many an implementation ends its rank when it loses another; those that just could not go on
+// are not even that.
+bool classify_faults(const RunDirectory& directory, UnitResult& result) {
+  const std::vector<Fault> faults = read_faults(directory, result);
+  std::string crashes;
+  std::vector<int> blamed;
+  const Fault* refusal = nullptr;
+  const Fault* follower = nullptr;
+  for (const Fault& fault : faults) {
+    // The launcher's child is none of ours; its end goes into the record all the same.
+    if (fault.told && fault.rank >= 0) {
+      result.programs.push_back({.name = "rank " + std::to_string(fault.rank),
+                                 .rank = fault.rank,
+                                 .ended = true,
+                                 .order = fault.order,
+                                 .exit = *fault.told});
     }
-    if (line.find_first_not_of(" \t\r-=") != std::string::npos) last = line;
-  }
-  const std::string folder = directory.path().string();
-  for (auto at = last.find(folder); at != std::string::npos; at = last.find(folder)) {
-    last.replace(at, folder.size(), "<run>");
-  }
-  return last.substr(0, 300);
-}
-
-std::filesystem::path stderr_of(const Program& program, const RunDirectory& directory) {
-  const std::string file =
-      program.rank < 0 ? program.name : raw_evidence(directory, program.rank).stem().string();
-  return directory.host() / (file + ".err");
-}
-
-std::string with_last_line(std::string text, const Program& program,
-                           const RunDirectory& directory) {
-  const auto file = stderr_of(program, directory);
-  std::string line = last_line(file, directory, program.name == kLauncher);
-  if (line.empty()) line = last_line(file, directory, false);
-  return line.empty() ? text : text + ": " + line;
-}
-
-std::string in_phase(const UnitResult& result, int rank) {
-  for (const RankState& state : result.ranks) {
-    if (state.rank == rank && !state.phase.empty()) return " in phase " + state.phase;
-  }
-  return {};
-}
-
-// mpirun names the first rank that ended badly, as "process rank N" or as "Process name:
-// [[J,K],N]", and gives the exit code or 128 + signal of that rank as its own. Turns that into what
-// fork would have seen.
-void split_launcher_exit(const RunDirectory& directory, int vanished, UnitResult& result) {
-  Program launcher = result.programs.back();
-  if (launcher.name != kLauncher || !launcher.ended || !launcher.exit.known ||
-      launcher.exit.signaled || launcher.exit.value == 0) {
-    return;
-  }
-  int culprit = -1;
-  std::ifstream in(stderr_of(launcher, directory));
-  for (std::string line; culprit < 0 && std::getline(in, line);) {
-    auto at = line.find("process rank ");
-    if (at != std::string::npos) std::sscanf(line.c_str() + at, "process rank %d", &culprit);
-    at = line.find("Process name: [[");
-    if (at != std::string::npos) {
-      std::sscanf(line.c_str() + at, "Process name: [[%*d,%*d],%d]", &culprit);
+    if (fault.whose == Fault::Whose::implementation) {
+      if (crashes.empty() && fault.rank >= 0) blamed.push_back(fault.rank);
+      crashes += (crashes.empty() ? "" : "; then ") + fault.text;
+      result.stop |= fault.killed;
+    } else if (fault.whose == Fault::Whose::harness && refusal == nullptr) {
+      refusal = &fault;
+    } else if (fault.whose == Fault::Whose::other_rank &&
+               (follower == nullptr || is_follower(faults, follower->lost))) {
+      follower = &fault;
     }
   }
-  for (const RankState& state : result.ranks) {
-    if (culprit < 0 && state.header && !state.footer) culprit = state.rank;
+  if (!crashes.empty()) {
+    set_crash(std::move(crashes), std::move(blamed), result);
+  } else if (refusal != nullptr) {
+    result.text = refusal->text;
+  } else if (follower != nullptr && !is_follower(faults, follower->lost) &&
+             implementation_ran(result, follower->lost)) {
+    const std::string lost = "rank " + std::to_string(follower->lost);
+    set_crash(lost + " was gone before the end" + in_phase(result, follower->lost),
+              {follower->lost}, result);
+  } else if (follower != nullptr) {
+    result.text = follower->text;
+  } else {
+    return false;
   }
-  if (culprit < 0) culprit = vanished;
-  // A code without a name is the launcher's own, a signal without a name some rank's.
-  if (culprit < 0 && launcher.exit.value <= kShellSignal) return;
-  Program rank{"rank " + std::to_string(culprit), culprit, -1, true, launcher.exit};
-  if (culprit < 0) rank.name = "a rank";
-  if (rank.exit.value > kShellSignal) {
-    rank.exit.signaled = true;
-    rank.exit.value -= kShellSignal;
-  }
-  result.programs.push_back(rank);
+  return true;
 }
 
-bool started(const UnitResult& result, const Program& program) {
-  for (const RankState& state : result.ranks) {
-    if (state.header && (program.rank < 0 || state.rank == program.rank)) return true;
+// A launcher that failed and names nobody.
+bool classify_launcher(const RunDirectory& directory, UnitResult& result) {
+  const Program* launcher = find(result, kLauncherName);
+  if (launcher == nullptr || !launcher->ended || !launcher->exit.known || launcher->exit.clean()) {
+    return false;
   }
-  return false;
-}
-
-// The most telling end among the programs: a signal before a crash code before a refusal.
-bool classify_exits(const RunDirectory& directory, UnitResult& result) {
-  const Program* worst = nullptr;
-  int weight = 0;
-  for (const Program& program : result.programs) {
-    if (program.name == "broker" || !program.ended || !program.exit.known) continue;
-    int w = 0;
-    if (program.exit.signaled) {
-      w = 4;
-    } else if (program.exit.value != 0) {
-      w = program.exit.value == kRankRefused || !started(result, program) ? 2 : 3;
-    }
-    // What is known of a rank says more than its launcher's exit.
-    if (w > weight || (w > 0 && w >= weight && worst->name == kLauncher)) {
-      weight = w;
-      worst = &program;
-    }
-  }
-  if (worst == nullptr) return false;
-  result.text = worst->name + " " + describe(worst->exit) + in_phase(result, worst->rank);
-  result.stop = worst->exit.signaled && worst->exit.value == SIGKILL;
-  const bool launcher_killed = worst->name == kLauncher && worst->exit.signaled;
-  result.end = weight == 2 || launcher_killed ? End::error : End::crash;
-  if (!worst->exit.signaled) {
-    const Program& speaker = worst->pid < 0 ? result.programs[result.programs.size() - 2] : *worst;
-    result.text = with_last_line(result.text, speaker, directory);
+  const std::string text = with_last_words(
+      std::string(kLauncherName) + " " + describe(launcher->exit), *launcher, directory);
+  if (launcher->exit.value != kRankRefused && implementation_ran(result, -1)) {
+    set_crash(text, {}, result);
+  } else {
+    result.text = text;
   }
   return true;
 }
@@ -143,8 +110,7 @@ std::string incomplete(const RankState& state) {
 
 }  // namespace
 
-void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& directory,
-              UnitResult& result) {
+void classify(const Seen& seen, const RunDirectory& directory, UnitResult& result) {
   result.end = End::error;
   if (seen.reaper_lost) {
     result.text = "the reaper was killed; the supervisor ended the unit in its place";
@@ -155,11 +121,18 @@ void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& 
     result.text = seen.problem;
     return;
   }
-  for (const Program& program : result.programs) {
-    if (!seen.broker_died || program.name != "broker") continue;
-    result.text = with_last_line("the broker " + describe(program.exit) + " before the ranks ended",
-                                 program, directory);
-    result.stop = program.exit.signaled;
+  if (const Program* broker = find(result, kBrokerName); seen.broker_died && broker != nullptr) {
+    result.text = with_last_words(
+        "the broker " + describe(broker->exit) + " before the ranks ended", *broker, directory);
+    result.stop = broker->exit.signaled;
+    return;
+  }
+  if (seen.flood) {
+    result.text = seen.flood->name + " " + seen.flood->what;
+    if (seen.flood->stands) result.text += in_phase(result, seen.flood->rank);
+    if (seen.flood->name == kBrokerName || !implementation_ran(result, seen.flood->rank)) return;
+    set_crash(result.text, {}, result);
+    if (seen.flood->rank >= 0) result.blamed = {seen.flood->rank};
     return;
   }
   if (!seen.hang.empty()) {
@@ -167,15 +140,21 @@ void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& 
     result.text = seen.hang;
     return;
   }
-  if (request.launcher == Launcher::mpirun) split_launcher_exit(directory, seen.vanished, result);
-  if (classify_exits(directory, result)) return;
+  const Program* launcher = find(result, kLauncherName);
+  if (launcher != nullptr && launcher->ended && launcher->exit.known && launcher->exit.signaled) {
+    result.text = std::string(kLauncherName) + " " + describe(launcher->exit);
+    result.stop = launcher->exit.value == SIGKILL;
+    return;
+  }
+  if (classify_faults(directory, result)) return;
   if (seen.vanished >= 0) {
-    result.end = End::crash;
-    result.text = "rank " + std::to_string(seen.vanished) + " died" +
-                  in_phase(result, seen.vanished) + " and mpirun did not notice";
+    set_crash("rank " + std::to_string(seen.vanished) + " died" + in_phase(result, seen.vanished) +
+                  " and mpirun did not notice",
+              {seen.vanished}, result);
     result.stop = true;
     return;
   }
+  if (classify_launcher(directory, result)) return;
   for (const RankState& state : result.ranks) {
     const std::string what = incomplete(state);
     if (what.empty()) continue;

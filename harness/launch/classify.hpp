@@ -1,8 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "harness/launch/request.hpp"
+#include "harness/launch/flood.hpp"
 #include "harness/launch/run_directory.hpp"
 #include "harness/launch/unit_result.hpp"
 
@@ -12,15 +13,16 @@ namespace symmcts::launch {
 struct Seen {
   bool reaper_lost = false;
   bool broker_died = false;  // before the ranks had ended
-  std::string problem;       // infrastructure: a program that did not start, a flood of output
-  int vanished = -1;         // a rank that died unnoticed by its launcher
-  std::string hang;          // why the unit hangs, with each rank's phase; empty: it does not
+  std::string problem;       // infrastructure: a program that did not start
+  std::optional<Flood> flood;
+  int vanished = -1;  // a rank that died unnoticed by its launcher
+  std::string hang;   // why the unit hangs, with each rank's phase; empty: it does not
 };
 
-// Sets `end`, `text` and `stop` of a unit whose programs have all ended, from what was seen, from
-// how they ended and from what the ranks left. Only a rank that ended cleanly and left a whole
-// evidence file with the verdict of the case counts as done: the rest is never green.
-void classify(const Seen& seen, const UnitRequest& request, const RunDirectory& directory,
-              UnitResult& result);
+// Sets `end`, `text`, `blamed` and `stop` of a unit whose programs have all ended, from what was
+// seen, from how they ended and from what the ranks left. What the implementation did is a crash,
+// what we did or failed to do an error. Only a rank that ended cleanly and left a whole evidence
+// file with the verdict of the case counts as done: the rest is never green.
+void classify(const Seen& seen, const RunDirectory& directory, UnitResult& result);
 
 }  // namespace symmcts::launch

@@ -25,7 +25,9 @@ void copy_head(const fs::path& from, const fs::path& to) {
   text.resize(static_cast<std::size_t>(in.gcount()));
   std::ofstream out(to, std::ios::binary);
   out << text;
-  if (size_of(from) > kKeptOutput) out << "\n[symmcts: " << size_of(from) << " bytes in all]\n";
+  if (size_of(from) > kKeptOutput) {
+    out << "\n[symmcts: the first " << kKeptOutput << " of " << size_of(from) << " bytes]\n";
+  }
 }
 
 void write_host_record(const fs::path& folder, const RunDirectory& directory,

@@ -18,9 +18,11 @@ std::vector<std::string> rank_argv(const UnitRequest& request) {
   return argv;
 }
 
-Command named(const RunDirectory& directory, const std::string& name, const std::string& file) {
+Command named(const UnitRequest& request, const RunDirectory& directory, const std::string& name,
+              const std::string& file) {
   Command command;
   command.name = name;
+  command.output_limit = request.patience.output_limit;
   command.out = directory.host() / (file + ".out");
   command.err = directory.host() / (file + ".err");
   return command;
@@ -28,7 +30,7 @@ Command named(const RunDirectory& directory, const std::string& name, const std:
 
 Command broker_command(const UnitRequest& request, const RunDirectory& directory,
                        const Variables& common) {
-  Command command = named(directory, "broker", "broker");
+  Command command = named(request, directory, "broker", "broker");
   command.argv = {request.programs.broker.string(),
                   "--socket",
                   directory.socket().string(),
@@ -52,7 +54,7 @@ Command broker_command(const UnitRequest& request, const RunDirectory& directory
 // variables apply to all contexts.
 Command mpirun_command(const UnitRequest& request, const RunDirectory& directory,
                        const Variables& common) {
-  Command command = named(directory, "mpirun", "mpirun");
+  Command command = named(request, directory, "mpirun", "mpirun");
   command.argv = {request.programs.mpirun, "--tag-output", "--bind-to", "none"};
   command.argv.insert(command.argv.end(), request.launch_args.begin(), request.launch_args.end());
   const std::vector<std::string> rank = rank_argv(request);
@@ -84,7 +86,7 @@ UnitCommands unit_commands(const UnitRequest& request, const RunDirectory& direc
   }
   for (const Seat& seat : request.seats) {
     const std::string file = raw_evidence(directory, seat.rank).stem().string();
-    Command command = named(directory, "rank " + std::to_string(seat.rank), file);
+    Command command = named(request, directory, "rank " + std::to_string(seat.rank), file);
     command.argv = rank_argv(request);
     Variables variables = rank_variables(request, directory, seat, true);
     variables.insert(common.begin(), common.end());
@@ -93,6 +95,14 @@ UnitCommands unit_commands(const UnitRequest& request, const RunDirectory& direc
     commands.all.push_back(std::move(command));
   }
   return commands;
+}
+
+std::string run_name(const UnitRequest& request) {
+  const std::vector<std::string> argv = rank_argv(request);
+  std::string name;
+  for (std::size_t i = 1; i < argv.size(); ++i) name += (i == 1 ? "" : " ") + argv[i];
+  if (!request.scenario.empty()) name += " --scenario " + request.scenario.stem().string();
+  return name;
 }
 
 }  // namespace symmcts::launch

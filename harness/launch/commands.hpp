@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/launch/command.hpp"
@@ -19,5 +20,9 @@ struct UnitCommands {
 
 UnitCommands unit_commands(const UnitRequest& request, const RunDirectory& directory,
                            const Variables& common);
+
+// What the evidence of this run's ranks, and of no other run's, has in its headers: what was asked
+// of the rank program, in words. The same for every run of the same request.
+std::string run_name(const UnitRequest& request);
 
 }  // namespace symmcts::launch

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "harness/launch/commands.hpp"
 #include "harness/permit/environment.hpp"
 
 namespace symmcts::launch {
@@ -120,6 +121,7 @@ ChildEnvironment child_environment(const Variables& host, const UnitRequest& req
 
   Variables& common = env.common;
   common["TMPDIR"] = directory.tmp().string();
+  common["SYMMCTS_RUN"] = run_name(request);
   common["SYMMCTS_RUN_DIR"] = directory.path().string();
   common["SYMMCTS_SEED"] = std::to_string(request.seed);
   common["SYMMCTS_SIZE"] = std::to_string(request.seats.size());

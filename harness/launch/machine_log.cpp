@@ -3,6 +3,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/support/seal.hpp"
+
 namespace symmcts::launch {
 namespace {
 
@@ -82,18 +84,25 @@ std::string describe(const Hang& hang, const std::vector<RankState>& ranks) {
 
 Status write_machine_log(const std::filesystem::path& file, const UnitResult& result,
                          const Hang* hang) {
-  std::ofstream out(file, std::ios::trunc);
-  if (hang != nullptr) out << dump(hang_record(*hang, result)) << '\n';
+  std::string text;
+  if (hang != nullptr) text += dump(hang_record(*hang, result)) + '\n';
   for (const Program& program : result.programs) {
     if (program.rank < 0 || !program.ended || !program.exit.known) continue;
     json record = {{"type", "exit"}, {"rank", program.rank}, {"case", result.unit}};
     record[program.exit.signaled ? "signal" : "code"] = program.exit.value;
-    out << dump(record) << '\n';
+    text += dump(record) + '\n';
   }
-  json unit = {
-      {"type", "unit"}, {"case", result.unit}, {"ids", result.ids}, {"end", end_name(result.end)}};
+  json unit = {{"type", "unit"},
+               {"case", result.unit},
+               {"run", result.run},
+               {"ids", result.ids},
+               {"end", end_name(result.end)}};
+  if (!result.blamed.empty()) unit["ranks"] = result.blamed;
   if (!result.text.empty()) unit["text"] = result.text;
-  out << dump(unit) << '\n';
+  Digest digest;
+  digest.add(text);
+  std::ofstream out(file, std::ios::trunc);
+  out << text << sealed(digest, dump(unit)) << '\n';
   out.close();
   if (!out) return Error{"cannot write " + file.string()};
   return {};

@@ -52,7 +52,7 @@ std::optional<int> RankPresence::look(pid_t launcher, Clock::time_point now) {
   for (const Rank& rank : ranks_) {
     if (present.count(rank.file) != 0) continue;
     if (!rank.seen && (!first_ || now < *first_ + late)) continue;
-    if (read_rank_state(rank.file, rank.rank, unit_).footer) continue;
+    if (read_rank_state(rank.file, rank.rank, unit_).finished()) continue;
     missing_ = rank.rank;
     break;
   }

@@ -18,8 +18,8 @@ class RankPresence {
   RankPresence(const UnitRequest& request, const RunDirectory& directory);
 
   // Looks at the children of `launcher`, at most some times a second. Returns a rank that was there
-  // and is gone, or that has not come though another one came long ago, and that has not ended its
-  // evidence; nothing again if it comes after all.
+  // and is gone, or that has not come though another one came long ago, and that has not left
+  // whole evidence; nothing again if it comes after all.
   std::optional<int> look(pid_t launcher, Clock::time_point now);
 
  private:

@@ -43,7 +43,21 @@ class Reader {
   void take_mark(const json& object) {
     const std::string what = text_of(object, "what");
     if (what == "phase") state_.phase = text_of(object, "phase");
+    if (what == "give-up") take_give_up(object);
     if (what == "case-end" && text_of(object, "case") == unit_) state_.verdict = true;
+  }
+
+  void take_give_up(const json& object) {
+    const std::string cause = text_of(object, "cause");
+    state_.gave_up = cause == "threw"  ? GaveUp::threw
+                     : cause == "peer" ? GaveUp::lost_peer
+                                       : GaveUp::refusal;
+    state_.gave_up_text = text_of(object, "text");
+    const auto ranks = object.find("ranks");
+    if (ranks != object.end() && ranks->is_array() && !ranks->empty() &&
+        ranks->front().is_number_integer()) {
+      state_.lost = ranks->front().get<int>();
+    }
   }
 
   RankState& state_;

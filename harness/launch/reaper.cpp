@@ -28,7 +28,7 @@ constexpr auto kKillTime = std::chrono::seconds(5);
 
 std::string describe(const Exit& exit) {
   if (!exit.known) return "was ended by the supervisor";
-  if (!exit.signaled) return "exited with " + std::to_string(exit.value);
+  if (!exit.signaled) return "exited with code " + std::to_string(exit.value);
   const char* name = sigabbrev_np(exit.value);
   return "was killed by signal " + std::to_string(exit.value) +
          (name != nullptr ? " (SIG" + std::string(name) + ")" : "");

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string>
 
+#include "harness/launch/outlet.hpp"
 #include "harness/launch/proc_file.hpp"
 #include "harness/launch/processes.hpp"
 #include "harness/launch/reaper_wire.hpp"
@@ -73,14 +74,15 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-[[noreturn]] void become(const Command& command, int failure_pipe) {
+// What a program prints.
+struct Outlets {
+  Outlet out, err;
+};
+
+[[noreturn]] void become(const Command& command, const Outlets& outlets, int failure_pipe) {
   const std::vector<char*> argv = pointers(command.argv);
   const std::vector<char*> env = pointers(command.env);
-  const int out = open(command.out.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  const int err = open(command.err.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (out >= 0 && err >= 0) {
-    dup2(out, 1);
-    dup2(err, 2);
+  if (dup2(outlets.out.program_end(), 1) == 1 && dup2(outlets.err.program_end(), 2) == 2) {
     // A group of its own: a launcher that signals its group must not reach the reaper.
     setpgid(0, 0);
     reset_signals();
@@ -92,13 +94,17 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }
 
 // Starts the command. Returns its pid, or minus an errno.
-pid_t spawn(const Command& command) {
+pid_t spawn(const Command& command, Outlets& outlets) {
+  if (const int code = outlets.out.open(command.out, command.output_limit)) return -code;
+  if (const int code = outlets.err.open(command.err, command.output_limit)) return -code;
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) return -errno;
   const pid_t pid = fork();
-  if (pid == 0) become(command, pipe[1]);
+  if (pid == 0) become(command, outlets, pipe[1]);
   const int fork_error = errno;
   close(pipe[1]);
+  outlets.out.close_program_end();
+  outlets.err.close_program_end();
   int code = 0;
   const bool failed = pid > 0 && read(pipe[0], &code, sizeof(code)) == sizeof(code);
   close(pipe[0]);
@@ -113,6 +119,7 @@ class ReaperProcess {
   ReaperProcess(int socket, const RunDirectory& directory, const std::vector<Command>& commands)
       : socket_(socket), directory_(directory), commands_(commands) {
     pids_.assign(commands.size(), -1);
+    outlets_.resize(commands.size());
   }
 
   [[noreturn]] void run(pid_t parent) {
@@ -127,9 +134,14 @@ class ReaperProcess {
     report(Report::ready, -1, code);
     if (code != 0) _exit(1);
 
-    pollfd fds[] = {{socket_, POLLIN, 0}, {children, POLLIN, 0}, {supervisor, POLLIN, 0}};
     while (true) {
-      if (poll(fds, 3, -1) < 0 && errno != EINTR) end();
+      std::vector<pollfd> fds{{socket_, POLLIN, 0}, {children, POLLIN, 0}, {supervisor, POLLIN, 0}};
+      for (const Outlets& outlets : outlets_) {
+        for (const Outlet* outlet : {&outlets.out, &outlets.err}) {
+          if (outlet->descriptor() >= 0) fds.push_back({outlet->descriptor(), POLLIN, 0});
+        }
+      }
+      if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) end();
       if (fds[2].revents != 0) end();
       if (fds[1].revents != 0) {
         signalfd_siginfo info;
@@ -137,6 +149,7 @@ class ReaperProcess {
         }
         collect_exits();
       }
+      drain_all();
       if (fds[0].revents != 0) obey();
     }
   }
@@ -154,8 +167,21 @@ class ReaperProcess {
       const auto at = std::find(pids_.begin(), pids_.end(), pid);
       if (at == pids_.end()) continue;  // an orphan that came to us
       *at = -1;
-      report(Report::exited, static_cast<int>(at - pids_.begin()), status);
+      // Its last words are in the file before anybody is told of its end.
+      const auto command = static_cast<std::size_t>(at - pids_.begin());
+      drain(command);
+      report(Report::exited, static_cast<int>(command), status);
     }
+  }
+
+  void drain(std::size_t command) {
+    Outlets& outlets = outlets_[command];
+    if (outlets.out.drain()) report(Report::flooded, static_cast<int>(command), 1);
+    if (outlets.err.drain()) report(Report::flooded, static_cast<int>(command), 2);
+  }
+
+  void drain_all() {
+    for (std::size_t command = 0; command < outlets_.size(); ++command) drain(command);
   }
 
   void obey() {
@@ -163,7 +189,7 @@ class ReaperProcess {
     if (recv(socket_, &order, sizeof(order), 0) != sizeof(order)) end();
     if (order.kind == Order::spawn) {
       const auto index = static_cast<std::size_t>(order.command);
-      const pid_t pid = spawn(commands_[index]);
+      const pid_t pid = spawn(commands_[index], outlets_[index]);
       if (pid > 0) pids_[index] = pid;
       report(Report::spawned, order.command, pid);
     } else if (order.kind == Order::terminate) {
@@ -171,6 +197,7 @@ class ReaperProcess {
     } else if (order.kind == Order::kill) {
       const bool clear = kill_descendants(Clock::now() + kKillTime);
       std::fill(pids_.begin(), pids_.end(), -1);
+      drain_all();
       report(Report::killed, -1, clear ? 0 : 1);
     } else {
       end();
@@ -189,6 +216,7 @@ class ReaperProcess {
   const RunDirectory& directory_;
   const std::vector<Command>& commands_;
   std::vector<pid_t> pids_;
+  std::vector<Outlets> outlets_;
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Report {
     ready,    // the run directory exists; `value`: 0 or the errno that prevented it
     spawned,  // `value`: pid, or minus the errno of exec
     exited,   // `value`: status as waitpid gives it
+    flooded,  // printed more than its limit; `value`: 1 on stdout, 2 on stderr
     killed,   // `value`: 0 if nothing lives below the reaper any more
     gone,     // `value`: 0 if also the run directory is gone; the reaper's last report
   };

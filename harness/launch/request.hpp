@@ -32,7 +32,8 @@ struct Patience {
   std::chrono::milliseconds start{120'000};   // broker, and then ranks until their first line
   std::chrono::milliseconds survivors{2000};  // what the others get after one has failed
   std::chrono::milliseconds terminate{2000};  // between SIGTERM and SIGKILL
-  std::uint64_t output_limit = 64u << 20;     // bytes that one program may print
+  std::uint64_t output_limit = 64u << 20;     // bytes that one program may print, a stream
+  std::uint64_t evidence_limit = 128u << 20;  // bytes of evidence that one rank may leave
 };
 
 // One unit: one case, run once by all ranks, in processes of its own.

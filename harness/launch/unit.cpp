@@ -12,6 +12,7 @@
 #include "harness/launch/classify.hpp"
 #include "harness/launch/collector.hpp"
 #include "harness/launch/commands.hpp"
+#include "harness/launch/flood.hpp"
 #include "harness/launch/machine_log.hpp"
 #include "harness/launch/rank_presence.hpp"
 #include "harness/launch/reaper.hpp"
@@ -32,6 +33,7 @@ class UnitRun {
   UnitRun(const UnitRequest& request, const Variables& host)
       : request_(request), host_(host), directory_(RunDirectory::choose(request.scratch)) {
     result_.unit = request.unit;
+    result_.run = run_name(request);
     result_.ids = request.ids;
   }
 
@@ -47,7 +49,7 @@ class UnitRun {
       if (states_.empty()) states_ = read_states();
       result_.ranks = states_;
       if (hang_) seen_.hang = describe(*hang_, states_);
-      classify(seen_, request_, directory_, result_);
+      classify(seen_, directory_, result_);
       const bool hung = result_.end == End::hang;
       fail_if(collect(request_, directory_, environment_, hung ? &*hang_ : nullptr, result_));
       fail_if(reaper_->finish());
@@ -89,6 +91,10 @@ class UnitRun {
   // Takes in reports for at most `patience`: returns after the first one that came.
   void pump(milliseconds patience) {
     for (auto report = reaper_->wait(patience); report; report = reaper_->wait(milliseconds(0))) {
+      if (report->kind == Report::flooded && !seen_.flood) {
+        const int rank = result_.programs[static_cast<std::size_t>(report->command)].rank;
+        seen_.flood = printed_too_much(request_, commands_, *report, rank);
+      }
       if (report->kind != Report::spawned && report->kind != Report::exited) continue;
       Program& program = result_.programs[static_cast<std::size_t>(report->command)];
       moved_ = true;
@@ -97,6 +103,7 @@ class UnitRun {
         continue;
       }
       program.ended = true;
+      program.order = ++ends_;
       if (report->kind == Report::spawned) {
         seen_.problem = "cannot start " + program.name + " (" +
                         commands_.all[static_cast<std::size_t>(report->command)].argv[0] +
@@ -107,6 +114,11 @@ class UnitRun {
       program.exit.signaled = WIFSIGNALED(report->value);
       program.exit.value =
           program.exit.signaled ? WTERMSIG(report->value) : WEXITSTATUS(report->value);
+      // Exit code 0 alone proves nothing: the implementation may have called exit().
+      left_early_ |=
+          program.rank >= 0 && program.exit.clean() &&
+          !read_rank_state(raw_evidence(directory_, program.rank), program.rank, request_.unit)
+               .finished();
     }
   }
 
@@ -131,7 +143,7 @@ class UnitRun {
   }
 
   bool something_failed() const {
-    if (!seen_.problem.empty() || seen_.vanished >= 0 || broker_ended()) return true;
+    if (!seen_.problem.empty() || seen_.vanished >= 0 || left_early_ || broker_ended()) return true;
     return std::any_of(commands_.launched.begin(), commands_.launched.end(), [&](std::size_t i) {
       return result_.programs[i].ended && !result_.programs[i].exit.clean();
     });
@@ -162,7 +174,8 @@ class UnitRun {
     for (const Seat& seat : request_.seats) evidence.push_back(raw_evidence(directory_, seat.rank));
     Watchdog watchdog(request_.patience, evidence, {directory_.report()}, Clock::now());
     RankPresence presence(request_, directory_);
-    std::optional<Clock::time_point> give_up;
+    constexpr auto kNever = Clock::time_point::max();
+    auto give_up = kNever;  // when those that a failure has left over are ended
     while (!all_ended()) {
       pump(kTick);
       if (reaper_->lost()) return;
@@ -171,19 +184,30 @@ class UnitRun {
       if (request_.launcher == Launcher::mpirun) {
         seen_.vanished = presence.look(launched(0).pid, now).value_or(-1);
       }
+      if (!seen_.flood) seen_.flood = recorded_too_much(request_, directory_);
+      // The one that flooded stands still: all are stopped before it can go on.
+      if (seen_.flood) {
+        ending_ = true;
+        reaper_->kill_all();
+        return;
+      }
       if (something_failed()) {
         if (broker_ended()) seen_.broker_died = true;
-        if (!give_up) {
+        if (give_up == kNever) {
           give_up = now + (seen_.vanished >= 0 ? kLauncherNotices : request_.patience.survivors);
         }
-        if (now >= *give_up) return end_politely();
+        if (now >= give_up) return end_politely();
         continue;
       }
-      give_up.reset();
-      if (flooded()) return end_politely();
+      give_up = kNever;
       if (const std::string report = broker_report(); !report.empty()) {
-        // A dead rank can be what the others wait for: then it is a crash, not a hang.
+        // A dead rank can be what the others wait for: then it is a crash, not a hang. So can one
+        // that has written its last line and is about to end.
         pump_until(Clock::now() + kSettle);
+        const std::vector<RankState> states = read_states();
+        left_early_ |= std::any_of(states.begin(), states.end(), [](const RankState& state) {
+          return state.footer && !state.finished();
+        });
         if (something_failed() || all_ended()) continue;
         hang_ = Hang{report, {}};
         reaper_->kill_all();
@@ -198,6 +222,7 @@ class UnitRun {
       seen_.problem = watchdog.start_problem(now);
       if (!seen_.problem.empty()) return end_politely();
     }
+    if (!seen_.flood) seen_.flood = recorded_too_much(request_, directory_);
     // The broker may have died of the same cause, unseen so far.
     if (something_failed()) pump_until(Clock::now() + kSettle);
     seen_.broker_died |= broker_ended();
@@ -209,18 +234,6 @@ class UnitRun {
     std::ifstream in(directory_.report());
     std::string line;
     return std::getline(in, line) && !in.eof() ? line : std::string();
-  }
-
-  bool flooded() {
-    for (const Command& command : commands_.all) {
-      if (std::max(size_of(command.out), size_of(command.err)) <= request_.patience.output_limit) {
-        continue;
-      }
-      seen_.problem = command.name + " printed more than " +
-                      std::to_string(request_.patience.output_limit) + " bytes";
-      return true;
-    }
-    return false;
   }
 
   // SIGTERM, a grace, SIGKILL. How a program ends from here on is our doing.
@@ -262,6 +275,8 @@ class UnitRun {
   std::vector<RankState> states_;
   bool ending_ = false;  // what ends now ends because we say so
   bool moved_ = false;
+  bool left_early_ = false;  // a rank ended, or is about to, and has not done its part
+  int ends_ = 0;             // programs that have ended
 };
 
 }  // namespace

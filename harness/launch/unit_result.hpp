@@ -19,14 +19,18 @@ struct Program {
   int rank = -1;  // -1: broker or launcher
   int pid = -1;
   bool ended = false;
+  int order = 0;  // of its end, among those of all programs
   Exit exit;
 };
 
 struct UnitResult {
   std::string unit;
+  std::string run;  // run_name of the request
   std::vector<std::string> ids;
   End end = End::error;
   std::string text;  // why, in one line; empty for `done`
+  // Of a crash: whose doing it was, where that is known; not those that could not go on without it.
+  std::vector<int> blamed;
   // Somebody outside interfered (killed a rank, the broker, the reaper): what follows would prove
   // nothing, so the run ends here.
   bool stop = false;

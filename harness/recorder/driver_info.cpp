@@ -117,6 +117,7 @@ std::string header_line(const Environment& environment, const LoadedDriver& load
   header.text("driver_version", driver_version(driver));
   add_or_null(header, "platform", json_value(info, "profile"));
   add_or_null(header, "seed", json_value(info, "seed"));
+  add_or_null(header, "run", environment.run.empty() ? "" : json_string(environment.run));
   header.text("clock", software ? "virtual" : "cupti").raw("devices", devices(driver));
   header.number("cupti_version", cupti_version).text("recorder", kRecorderVersion);
   return header.take();

@@ -41,6 +41,7 @@ Environment read_environment() {
   first_number({"SYMMCTS_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "WORLD_SIZE"}, 1,
                environment.world, problem);
   first_number({"SYMMCTS_HOST"}, 0, environment.host, problem);
+  if (const char* run = std::getenv("SYMMCTS_RUN")) environment.run = run;
   const char* evidence = std::getenv("SYMMCTS_EVIDENCE");
   if (evidence != nullptr) environment.evidence = with_rank(evidence, environment.rank);
   return environment;

@@ -10,6 +10,7 @@ struct Environment {
   int rank = 0;
   int world = 1;
   int host = 0;         // index of the virtual host
+  std::string run;      // what the ranks of one run have in common (SYMMCTS_RUN); empty: not told
   std::string problem;  // a variable that holds no such number; nothing can be recorded then
 };
 

@@ -31,11 +31,14 @@ void Guard::refuse(const std::string& text) const {
   _exit(kRefused);
 }
 
-void Guard::check(std::string_view function) const {
+void Guard::check(std::string_view function,
+                  const std::function<void(const std::string&)>& last_words) const {
   std::string path;
   const Permit permit = decide_permit(driver_now(path), environment_);
   if (permit.granted) return;
-  refuse(std::string(function) + " on " + path + ": " + permit.reason);
+  const std::string text = std::string(function) + " on " + path + ": " + permit.reason;
+  last_words(text);
+  refuse(text);
 }
 
 void Guard::require_permit(std::string_view why_unguarded) const {

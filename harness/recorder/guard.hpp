@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "harness/permit/driver_kind.hpp"
@@ -17,9 +19,10 @@ class Guard {
   // True for cuMulticastCreate in every version.
   static bool concerns(std::string_view function);
 
-  // Returns if the call may go on; else writes one line to stderr and exits with 3 at once, so that
-  // no destructor touches the driver.
-  void check(std::string_view function) const;
+  // Returns if the call may go on; else tells `last_words` why, writes one line to stderr and exits
+  // with 3 at once, so that no destructor touches the driver.
+  void check(std::string_view function,
+             const std::function<void(const std::string&)>& last_words) const;
 
   // The same for a process in which the guard cannot be put in place, for the reason given.
   void require_permit(std::string_view why_unguarded) const;

@@ -83,7 +83,11 @@ void Recorder::start() {
 void Recorder::on_call(const CUpti_CallbackData& data) {
   if (own_calls) return;
   const bool entering = data.callbackSite == CUPTI_API_ENTER;
-  if (entering && Guard::concerns(data.functionName)) guard_.check(data.functionName);
+  if (entering && Guard::concerns(data.functionName)) {
+    guard_.check(data.functionName, [this](const std::string& text) {
+      mark(JsonObject().text("what", "give-up").text("cause", "refusal").text("text", text).take());
+    });
+  }
   if (!recording_) return;
   if (!entering) return leave_call(data);
   if (const CallRule* rule = find_rule(data.functionName)) enter_call(data, *rule);
@@ -107,7 +111,7 @@ void Recorder::enter_call(const CUpti_CallbackData& data, const CallRule& rule) 
   if (rule.may_block) {
     JsonObject line;
     line.text("type", "enter").number("seq", call.sequence).number("t", call.begun);
-    append(line.text("name", base_name(rule.name)).take());
+    append(Line::enter, line.text("name", base_name(rule.name)).take());
   }
   push_pending(std::move(call));
 }
@@ -132,7 +136,7 @@ void Recorder::leave_call(const CUpti_CallbackData& data) {
   line.text("type", "call").number("seq", call.sequence).number("t0", call.begun);
   line.number("t1", now()).text("name", base_name(call.rule->name));
   line.integer("result", result != nullptr ? *result : CUDA_ERROR_UNKNOWN);
-  append(line.number("corr", call.correlation).raw("args", call.args).take());
+  append(Line::call, line.number("corr", call.correlation).raw("args", call.args).take());
 }
 
 void Recorder::on_records(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
@@ -141,14 +145,12 @@ void Recorder::on_records(CUcontext context, std::uint32_t stream, std::uint8_t*
   while (cupti_.activity_get_next_record(buffer, bytes, &record) == CUPTI_SUCCESS) {
     const std::optional<std::string> line = activity_line(*record);
     if (!line) continue;
-    append(*line);
-    const std::lock_guard lock(mutex_);
-    if (is_copy(*record)) ++copies_;
+    append(is_copy(*record) ? Line::copy : Line::fill, *line);
   }
   std::size_t dropped = 0;
   if (cupti_.activity_get_dropped != nullptr &&
       cupti_.activity_get_dropped(context, stream, &dropped) == CUPTI_SUCCESS && dropped > 0) {
-    append(JsonObject().text("type", "dropped").number("records", dropped).take());
+    append(Line::dropped, JsonObject().text("type", "dropped").number("records", dropped).take());
   }
 }
 
@@ -157,8 +159,8 @@ void Recorder::mark(std::string_view json_object) {
   if (!recording_ || open == std::string_view::npos) return;
   const std::string_view rest = json_object.substr(open + 1);
   const bool empty = rest.find_first_not_of(" \t") == rest.find('}');
-  append("{\"type\":\"mark\",\"t\":" + std::to_string(now()) + (empty ? "" : ",") +
-         std::string(rest));
+  append(Line::mark, "{\"type\":\"mark\",\"t\":" + std::to_string(now()) + (empty ? "" : ",") +
+                         std::string(rest));
 }
 
 bool Recorder::flush() {
@@ -169,32 +171,51 @@ bool Recorder::flush() {
 void Recorder::finish() {
   if (!recording_) return;
   cupti_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  JsonObject footer;
-  {
-    const std::lock_guard lock(mutex_);
-    footer.text("type", "footer").number("calls", calls_).number("copies", copies_);
-  }
-  append(footer.flag("deterministic", run_is_deterministic(driver_)).take());
+  const bool deterministic = run_is_deterministic(driver_);
+  begin_file();
+  const bool written = writer_.finish([&](const LineCounts& lines) {
+    JsonObject footer;
+    const auto count = [&](const char* key, Line type) {
+      footer.number(key, lines[static_cast<std::size_t>(type)]);
+    };
+    footer.text("type", "footer");
+    {
+      // Other threads may have entered calls that have no line yet, never the other way round.
+      const std::lock_guard lock(mutex_);
+      footer.number("seq", calls_);
+    }
+    count("enters", Line::enter);
+    count("calls", Line::call);
+    count("copies", Line::copy);
+    count("fills", Line::fill);
+    count("marks", Line::mark);
+    return footer.flag("deterministic", deterministic).take();
+  });
+  check(written);
   recording_ = false;
-  if (!writer_.close()) lose("cannot write " + path_ + ": " + std::strerror(errno));
 }
 
 void Recorder::lose(const std::string& why) {
   if (!lost_.exchange(true)) report_line(why);
 }
 
-void Recorder::append(std::string_view line) {
+void Recorder::append(Line type, std::string_view line) {
   if (own_calls) return;
-  std::call_once(header_, [this] {
-    const OwnCalls own;
-    write(header_line(environment_, driver_, cupti_version_));
-  });
-  write(line);
+  begin_file();
+  check(writer_.append(type, line));
 }
 
-void Recorder::write(std::string_view line) {
-  if (writer_.append(line)) return;
-  lose("the evidence of this process ends early: " + path_ + ": " + std::strerror(errno));
+void Recorder::check(bool written) {
+  if (!written) {
+    lose("the evidence of this process ends early: " + path_ + ": " + std::strerror(errno));
+  }
+}
+
+void Recorder::begin_file() {
+  std::call_once(header_, [this] {
+    const OwnCalls own;
+    check(writer_.append(Line::header, header_line(environment_, driver_, cupti_version_)));
+  });
 }
 
 std::uint64_t Recorder::now() const {

@@ -49,8 +49,10 @@ class Recorder {
   Status enable_activity();
   void enter_call(const CUpti_CallbackData& data, const CallRule& rule);
   void leave_call(const CUpti_CallbackData& data);
-  void append(std::string_view line);
-  void write(std::string_view line);
+  void append(Line type, std::string_view line);
+  void check(bool written);
+  // The header, before anything else is written.
+  void begin_file();
   void lose(const std::string& why);
   std::uint64_t now() const;
 
@@ -68,8 +70,7 @@ class Recorder {
 
   std::mutex mutex_;  // of what follows
   Numbering numbering_;
-  std::uint64_t calls_ = 0;
-  std::uint64_t copies_ = 0;
+  std::uint64_t calls_ = 0;  // that were entered
 };
 
 // The recorder of this process, or null: CUPTI's buffer callbacks carry no context of ours.

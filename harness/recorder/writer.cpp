@@ -46,14 +46,26 @@ std::string Writer::open(const std::string& path) {
   return "";
 }
 
-bool Writer::append(std::string_view line) {
+bool Writer::append(Line type, std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (descriptor_ < 0 || getpid() != owner_) return true;
-  std::string whole(line);
-  whole += '\n';
+  ++counts_[static_cast<std::size_t>(type)];
+  return write_line(std::string(text));
+}
+
+bool Writer::finish(const std::function<std::string(const LineCounts&)>& footer) {
+  const std::lock_guard lock(mutex_);
+  if (descriptor_ < 0 || getpid() != owner_) return true;
+  if (!write_line(sealed(digest_, footer(counts_)))) return false;
+  return ::close(std::exchange(descriptor_, -1)) == 0;
+}
+
+bool Writer::write_line(std::string text) {
+  text += '\n';
+  digest_.add(text);
   std::size_t done = 0;
-  while (done < whole.size()) {
-    const ssize_t written = ::write(descriptor_, whole.data() + done, whole.size() - done);
+  while (done < text.size()) {
+    const ssize_t written = ::write(descriptor_, text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       const int why = written < 0 ? errno : EIO;
@@ -64,12 +76,6 @@ bool Writer::append(std::string_view line) {
     done += static_cast<std::size_t>(written);
   }
   return true;
-}
-
-bool Writer::close() {
-  const std::lock_guard lock(mutex_);
-  if (descriptor_ < 0 || getpid() != owner_) return true;
-  return ::close(std::exchange(descriptor_, -1)) == 0;
 }
 
 }  // namespace symmcts::recorder

@@ -132,5 +132,100 @@ class UnreadableInput(Case):
         self.one_line_naming(run, "rank 0")
 
 
+class OurOwnEvidence(Case):
+    """Evidence of a run from which something was taken away, or in which something was changed, is no
+    evidence of a whole run. harness/judge/tests/altered_evidence_test.cpp does it to every line."""
+
+    CASE = "Lifetime.CreateReferenceOutlivesImports"
+
+    def evidence(self, name, *more):
+        out = self.scratch / name
+        self.expect_exit(0, "run", "--filter", self.CASE, "--out", out, *more)
+        return out / "evidence" / self.CASE
+
+    def setUp(self):
+        super().setUp()
+        self.unit = self.evidence("run")
+        self.rank = self.unit / "rank-000001.jsonl"
+        self.lines = self.rank.read_text().splitlines(keepends=True)
+
+    def write(self, lines):
+        self.rank.write_text("".join(lines))
+
+    def passes(self, run):
+        return [i for i, v in verdicts(run.json).items() if v["status"] == "pass"]
+
+    def refused(self, *where):
+        run = self.expect_exit(2, "check", self.unit)
+        for text in where:
+            self.one_line_naming(run, text)
+
+    def judged_without_a_pass(self):
+        run = self.expect_exit(5, "check", "--json", self.unit)
+        self.assertEqual(self.passes(run), [])
+
+    def test_as_it_was(self):
+        for paths in ([self.unit], sorted(self.unit.iterdir()), sorted(self.unit.glob("rank-*"))):
+            run = self.expect_exit(0, "check", "--json", *paths)
+            self.assertIn("SM-LIFE-1", self.passes(run))
+
+    def test_lines_that_are_missing_doubled_or_moved(self):
+        some = len(self.lines) // 2
+        call = next(n for n, line in enumerate(self.lines) if '"type":"call"' in line)
+        for name, lines in (
+                ("a line less", self.lines[:some] + self.lines[some + 1:]),
+                ("a call less", self.lines[:call] + self.lines[call + 1:]),
+                ("a line twice", self.lines[:some] + self.lines[some - 1:]),
+                ("two lines the other way round",
+                 self.lines[:some] + [self.lines[some + 1], self.lines[some]] + self.lines[some + 2:]),
+                ("half a line", self.lines[:some] + [self.lines[some][:20] + "\n"] + self.lines[some:]),
+                ("a NUL", self.lines[:some] + ["\0\n"] + self.lines[some:]),
+                ("another number", [line.replace('"seq":3,', '"seq":30,') for line in self.lines]),
+                ("more after the end", self.lines + self.lines[-2:-1]),
+                ("zeros after the end", self.lines + ["\0" * 512])):
+            with self.subTest(name):
+                self.write(lines)
+                self.refused(f"{self.rank}:")
+
+    def test_a_file_that_ends_early_is_judged_and_passes_nothing(self):
+        for name, lines in (("no footer", self.lines[:-1]),
+                            ("half a footer", self.lines[:-1] + [self.lines[-1][:25]]),
+                            ("half", self.lines[:len(self.lines) // 2])):
+            with self.subTest(name):
+                self.write(lines)
+                self.judged_without_a_pass()
+
+    def test_a_rank_that_is_missing(self):
+        self.rank.unlink()
+        self.judged_without_a_pass()
+
+    def test_the_record_of_the_machine(self):
+        machine = self.unit / "machine.jsonl"
+        lines = machine.read_text().splitlines(keepends=True)
+        machine.write_text("".join(lines[1:]))
+        self.refused(f"{machine}:")
+        machine.write_text("".join(lines).replace('"end":"done"', '"end":"d0ne"'))
+        self.refused(f"{machine}:")
+        machine.write_text("".join(lines[:-1]))
+        self.judged_without_a_pass()
+
+    def test_files_of_different_runs(self):
+        for name, more in (("seed", ("--seed", "2")), ("platform", ("--platform", "hgx-h200")),
+                           ("run", ("--root-ordinal", "1"))):
+            with self.subTest(name):
+                other = self.evidence(f"other-{name}", *more)
+                shutil.copy(other / self.rank.name, self.rank)
+                self.refused(f"{self.rank}:1:", f"its {name} is")
+        other = self.scratch / "other"
+        self.expect_exit(0, "run", "--filter", "CopyKind.*", "--out", other)
+        for file in (other / "evidence").rglob("rank-000001.jsonl"):
+            shutil.copy(file, self.rank)
+        self.refused(f"{self.rank}:1:", "its run is")
+
+    def test_two_files_of_one_rank(self):
+        shutil.copy(self.rank, self.unit / "rank-000002.jsonl")
+        self.refused("rank-000002.jsonl: is rank 1 like")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,7 +3,8 @@
 import json
 import shutil
 
-from symmcts import BIN, SOURCE, Case, os, signal, subprocess, symmcts, unittest, verdicts
+from symmcts import (BIN, SOURCE, Case, foreign_driver, os, signal, subprocess, symmcts, unittest,
+                     verdicts)
 
 
 class ExitCodes(Case):
@@ -216,19 +217,7 @@ class ExitCodes(Case):
 class Refusals(Case):
     def test_rank_told_to_use_the_platform_refuses_another_driver(self):
         # A driver without the marker counts as real; here: an empty library of the same name.
-        fake = self.scratch / "libcuda.so.1"
-        names = subprocess.run(["nm", "-D", "--defined-only", "--format=posix",
-                                BIN.parent / "platform" / "libcuda.so.1"],
-                               capture_output=True, text=True, check=True).stdout
-        body = "".join(
-            f"int {line.split()[0]}(void) {{ fputs(\"CALLED {line.split()[0]}\\n\", stderr); "
-            "return 999; }\n"
-            for line in names.splitlines()
-            if line.split()[0].startswith("cu") and line.split()[1] in "TW")
-        source = self.scratch / "fake.c"
-        source.write_text("#include <stdio.h>\n" + body)
-        subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o", fake,
-                        source], check=True)
+        foreign_driver(self.scratch)
         done = subprocess.run(
             [BIN / "symmcts-rank", "--impl", "reference", "--exchange", "unix", "--unit",
              "Provenance.EveryRankMapsAnImport"],

@@ -114,10 +114,27 @@ def wait_until(condition, seconds=PATIENCE):
     return bool(condition())
 
 
+def foreign_driver(folder):
+    """Makes a libcuda.so.1 without the platform's marker, so one that counts as real. It says what it is called for."""
+    names = subprocess.run(["nm", "-D", "--defined-only", "--format=posix",
+                            BIN.parent / "platform" / "libcuda.so.1"],
+                           capture_output=True, text=True, check=True).stdout
+    body = "".join(
+        f"int {line.split()[0]}(void) {{ fputs(\"CALLED {line.split()[0]}\\n\", stderr); "
+        "return 999; }\n"
+        for line in names.splitlines()
+        if line.split()[0].startswith("cu") and line.split()[1] in "TW")
+    source = folder / "foreign_driver.c"
+    source.write_text("#include <stdio.h>\n" + body)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o",
+                    folder / "libcuda.so.1", source], check=True)
+
+
 def sockets_under(folder):
     return [line for line in pathlib.Path("/proc/net/unix").read_text().splitlines()
             if str(folder) in line]
 
 
-__all__ = ["BIN", "SOURCE", "Case", "symmcts", "verdicts", "copies", "descendants", "alive",
-           "wait_until", "sockets_under", "signal", "subprocess", "unittest", "os", "time"]
+__all__ = ["BIN", "PATIENCE", "SOURCE", "Case", "Run", "symmcts", "verdicts", "copies", "descendants", "alive",
+           "wait_until", "foreign_driver", "sockets_under", "signal", "subprocess", "unittest", "os",
+           "time"]

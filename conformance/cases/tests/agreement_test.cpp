@@ -65,8 +65,10 @@ TEST_F(AgreementTest, ARankThatIsGoneIsNamedAndBreaksItForGood) {
   Agreement agreement(*own, kPatience);
   ASSERT_TRUE(agreement.gather("here"));
   ASSERT_TRUE(peer.get());
+  EXPECT_EQ(agreement.lost(), -1);
   EXPECT_FALSE(agreement.gather("here"));  // the peer has closed its exchange
   EXPECT_THAT(agreement.broken(), HasSubstr("rank 1 "));
+  EXPECT_EQ(agreement.lost(), 1);
   EXPECT_FALSE(agreement.gather("again"));
 }
 

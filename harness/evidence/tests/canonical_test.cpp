@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/evidence/tests/temporary_folder.hpp"
+#include "harness/support/seal.hpp"
 
 namespace symmcts::evidence {
 namespace {
@@ -22,6 +23,14 @@ std::string join(const std::vector<std::string>& lines) {
   return text;
 }
 
+// The lines, and the footer that a recorder would write after them.
+std::string with_footer(std::vector<std::string> lines) {
+  Digest digest;
+  digest.add(join(lines));
+  lines.push_back(sealed(digest, R"({"type":"footer","calls":1,"deterministic":true})"));
+  return join(lines);
+}
+
 TEST(Canonical, PutsLinesInOrder) {
   const TemporaryFolder folder;
   const std::string call = R"({"type":"call","seq":2,"t0":10,"t1":40,"name":"b","result":0})";
@@ -31,13 +40,30 @@ TEST(Canonical, PutsLinesInOrder) {
       R"({"type":"copy","corr":1,"kind":"HtoD","bytes":1,"start":10,"end":90})";
   const std::string late = R"({"type":"fill","corr":3,"bytes":1,"start":50,"end":60})";
   const std::string dropped = R"({"type":"dropped","records":1})";
-  const std::string footer = R"({"type":"footer","calls":1,"copies":1,"deterministic":true})";
   const std::string raw =
-      folder.write("raw", join({kHeader, enter, call, mark, late, dropped, early, footer}));
+      folder.write("raw", with_footer({kHeader, enter, call, mark, late, dropped, early}));
   const Status status = canonicalize(raw, folder.path("out"));
   ASSERT_TRUE(status) << status.error();
   EXPECT_EQ(read_text(folder.path("out")),
-            join({kHeader, enter, call, early, mark, late, dropped, footer}));
+            with_footer({kHeader, enter, call, early, mark, late, dropped}));
+}
+
+// Or else a file from which lines were lost would come out as whole.
+TEST(Canonical, RefusesAFooterThatIsNotOfTheseLines) {
+  const TemporaryFolder folder;
+  const std::string mark = R"({"type":"mark","t":40,"what":"phase","phase":"x"})";
+  const std::string whole = with_footer({kHeader, mark});
+  for (const std::string& text :
+       {kHeader + "\n" + whole.substr(whole.rfind('\n', whole.size() - 2) + 1), whole + mark + "\n",
+        join({kHeader, R"({"type":"footer","calls":0})"})}) {
+    const std::string file = folder.write("rank", text);
+    const Status status = canonicalize(file, file);
+    ASSERT_FALSE(status) << text;
+    EXPECT_EQ(status.error().find(file + ":"), 0u) << status.error();
+    EXPECT_NE(status.error().find("the lines are not those that the footer was written for"),
+              std::string::npos);
+    EXPECT_EQ(read_text(file), text);
+  }
 }
 
 // Activity records come when a buffer is flushed, which no seed decides.

@@ -4,16 +4,20 @@
 
 #include "harness/evidence/file_bytes.hpp"
 #include "harness/evidence/tests/temporary_folder.hpp"
+#include "harness/support/seal.hpp"
 
 namespace symmcts::evidence {
 namespace {
 
 const std::string kTraces = SYMMCTS_SOURCE_DIR "/fixtures/traces/kineto-2xh200/";
 
-std::string header(int rank) {
+std::string header(int rank, const std::string& more = "") {
   return R"({"type":"header","schema":"symm-cts/evidence/1","rank":)" + std::to_string(rank) +
-         R"(,"world":2,"clock":"virtual"})"
-         "\n";
+         R"(,"world":2,"clock":"virtual")" + more + "}\n";
+}
+
+std::string unit(const std::string& members) {
+  return sealed({}, R"({"type":"unit",)" + members + "}") + "\n";
 }
 
 std::string error_of(const std::vector<std::string>& paths, const LoadOptions& options = {}) {
@@ -130,11 +134,9 @@ TEST(Load, UnitFolder) {
   folder.write("evidence/Data.A/rank-000001.jsonl", header(1));
   folder.write("evidence/Data.A/rank-000000.jsonl", header(0));
   folder.write("evidence/Data.A/machine.jsonl",
-               R"({"type":"unit","case":"Data.A","ids":["SM-DATA-1"],"end":"done"})"
-               "\n");
+               unit(R"("case":"Data.A","ids":["SM-DATA-1"],"end":"done")"));
   folder.write("evidence/Data.B/machine.jsonl",
-               R"({"type":"unit","case":"Data.B","ids":[],"end":"error","text":"no broker"})"
-               "\n");
+               unit(R"("case":"Data.B","ids":[],"end":"error","text":"no broker")"));
   const Result<std::vector<EvidenceSet>> units = load_units(folder.path("evidence"));
   ASSERT_TRUE(units) << units.error();
   ASSERT_EQ(units.value().size(), 2u);
@@ -145,6 +147,48 @@ TEST(Load, UnitFolder) {
   EXPECT_TRUE(load({folder.path("evidence/Data.A")}));
   EXPECT_TRUE(load_unit(folder.path("evidence/Data.A/")));
   EXPECT_FALSE(load_unit(folder.path("evidence")));
+}
+
+TEST(Load, FilesOfDifferentRunsAreRefused) {
+  const TemporaryFolder folder;
+  const std::string first =
+      folder.write("first", header(0, R"(,"seed":7,"run":"--impl a","platform":"p")"));
+  const auto beside = [&](const std::string& text) {
+    const std::string second = folder.write("second", text);
+    return error_of({first, second});
+  };
+  const std::string prefix = folder.path("second") + ":1: not of the run of " + first + ": its ";
+  EXPECT_EQ(beside(header(1, R"(,"seed":7,"run":"--impl a","platform":"p")")), "no error");
+  EXPECT_EQ(beside(header(1, R"(,"seed":8,"run":"--impl a","platform":"p")")),
+            prefix + "seed is 8, there it is 7");
+  EXPECT_EQ(beside(header(1, R"(,"seed":7,"run":"--impl b","platform":"p")")),
+            prefix + "run is '--impl b', there it is '--impl a'");
+  EXPECT_EQ(beside(header(1, R"(,"seed":7,"platform":"p")")),
+            prefix + "run is none, there it is '--impl a'");
+  EXPECT_EQ(beside(header(1, R"(,"seed":7,"run":"--impl a","platform":"q")")),
+            prefix + "platform is 'q', there it is 'p'");
+  EXPECT_EQ(beside(R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":4,)"
+                   R"("clock":"virtual"})"),
+            prefix + "world is 4, there it is 2");
+  const std::string trace = kTraces + "ring_writes_rank1.json.gz";
+  EXPECT_EQ(error_of({first, trace}), trace + ":1: not of the run of " + first +
+                                          ": its clock is 'profiler', there it is 'virtual'");
+}
+
+TEST(Load, TheMachinesFileIsOfTheSameRun) {
+  const TemporaryFolder folder;
+  folder.write("a/rank-000000.jsonl", header(0, R"(,"run":"--impl a")"));
+  folder.write("a/machine.jsonl", unit(R"("run":"--impl b","ids":[],"end":"done")"));
+  EXPECT_EQ(error_of({folder.path("a")}), folder.path("a/machine.jsonl") + ": not of the run of " +
+                                              folder.path("a/rank-000000.jsonl") +
+                                              ": its run is '--impl b', there it is '--impl a'");
+  folder.write("a/machine.jsonl", unit(R"("run":"--impl a","ids":[],"end":"done")"));
+  EXPECT_TRUE(load({folder.path("a")}));
+  EXPECT_TRUE(load({folder.path("a/rank-000000.jsonl"), folder.path("a/machine.jsonl")}));
+  folder.write("b/machine.jsonl", unit(R"("run":"--impl a","ids":[],"end":"done")"));
+  EXPECT_EQ(
+      error_of({folder.path("a"), folder.path("b")}),
+      folder.path("b/machine.jsonl") + ": of another unit than " + folder.path("a/machine.jsonl"));
 }
 
 }  // namespace

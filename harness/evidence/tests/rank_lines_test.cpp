@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/evidence/json_lines.hpp"
+#include "harness/support/seal.hpp"
 
 namespace symmcts::evidence {
 namespace {
@@ -8,8 +9,33 @@ namespace {
 const std::string kHeader =
     R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":2,"host":0,"driver":"software","driver_version":"13.0","platform":"gb200-nvl2","seed":7,"clock":"virtual","devices":[{"ordinal":0,"uuid":"GPU-1","name":"GB200"}],"cupti_version":130001,"recorder":"0.1.0"})"
     "\n";
-const std::string kFooter = R"({"type":"footer","calls":1,"copies":1,"deterministic":true})"
-                            "\n";
+
+// `lines` with `last` as their sealed last line.
+std::string seal(const std::string& lines, const std::string& last) {
+  Digest digest;
+  digest.add(lines);
+  return lines + sealed(digest, last) + "\n";
+}
+
+struct Counts {
+  int seq = 0, enters = 0, calls = 0, copies = 0, fills = 0, marks = 0;
+};
+
+std::string whole(const std::string& lines, const Counts& counts) {
+  const auto member = [](const char* key, int value) {
+    return ",\"" + std::string(key) + "\":" + std::to_string(value);
+  };
+  return seal(lines, R"({"type":"footer")" + member("seq", counts.seq) +
+                         member("enters", counts.enters) + member("calls", counts.calls) +
+                         member("copies", counts.copies) + member("fills", counts.fills) +
+                         member("marks", counts.marks) + R"(,"deterministic":true})");
+}
+
+std::string call(int seq) {
+  const std::string n = std::to_string(seq);
+  return R"({"type":"call","seq":)" + n + R"(,"t0":)" + n + R"(,"t1":)" + n +
+         R"(,"name":"cuMemMap","result":0,"corr":)" + n + "}\n";
+}
 
 RankEvidence read(const std::string& text) {
   Result<RankEvidence> rank = read_rank_lines("r.jsonl", text);
@@ -23,23 +49,23 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(RankLines, ReadsEveryType) {
-  const RankEvidence rank = read(
+  const RankEvidence rank = read(whole(
       kHeader +
-      R"({"type":"enter","seq":1,"t":5,"name":"cuMemMap"})"
-      "\n"
-      R"({"type":"call","seq":1,"t0":5,"t1":9,"name":"cuMemMap","result":0,"corr":1,"args":{"mapping":3,"range":1,"offset":0,"bytes":4096,"handle":2}})"
-      "\n"
-      R"({"type":"call","seq":2,"t0":10,"t1":11,"name":"cuMemcpyDtoDAsync","result":0,"corr":2,"args":{"dst":{"mapping":3,"offset":16},"src":{"alloc":2,"offset":0},"bytes":64,"stream":4}})"
-      "\n"
-      R"({"type":"copy","corr":2,"kind":"PtoP","bytes":64,"start":20,"end":30,"device":0,"context":1,"stream":13,"channel":16,"channel_type":2,"src_kind":"device","dst_kind":"device","src_device":0,"dst_device":0,"copies":1})"
-      "\n"
-      R"({"type":"fill","corr":3,"bytes":8,"start":31,"end":32,"device":0,"stream":13,"channel":1,"channel_type":1})"
-      "\n"
-      R"({"type":"mark","t":33,"what":"check","case":"Data.X","ids":["SM-DATA-1"],"ok":false,"text":"byte 3"})"
-      "\n"
-      R"({"type":"dropped","records":2})"
-      "\n" +
-      kFooter);
+          R"({"type":"enter","seq":1,"t":5,"name":"cuMemMap"})"
+          "\n"
+          R"({"type":"call","seq":1,"t0":5,"t1":9,"name":"cuMemMap","result":0,"corr":1,"args":{"mapping":3,"range":1,"offset":0,"bytes":4096,"handle":2}})"
+          "\n"
+          R"({"type":"call","seq":2,"t0":10,"t1":11,"name":"cuMemcpyDtoDAsync","result":0,"corr":2,"args":{"dst":{"mapping":3,"offset":16},"src":{"alloc":2,"offset":0},"bytes":64,"stream":4}})"
+          "\n"
+          R"({"type":"copy","corr":2,"kind":"PtoP","bytes":64,"start":20,"end":30,"device":0,"context":1,"stream":13,"channel":16,"channel_type":2,"src_kind":"device","dst_kind":"device","src_device":0,"dst_device":0,"copies":1})"
+          "\n"
+          R"({"type":"fill","corr":3,"bytes":8,"start":31,"end":32,"device":0,"stream":13,"channel":1,"channel_type":1})"
+          "\n"
+          R"({"type":"mark","t":33,"what":"check","case":"Data.X","ids":["SM-DATA-1"],"ok":false,"text":"byte 3"})"
+          "\n"
+          R"({"type":"dropped","records":2})"
+          "\n",
+      {.seq = 2, .enters = 1, .calls = 2, .copies = 1, .fills = 1, .marks = 1}));
   EXPECT_EQ(rank.rank(), 1);
   EXPECT_EQ(rank.header.world, 2);
   EXPECT_EQ(rank.header.seed, 7u);
@@ -90,23 +116,65 @@ TEST(RankLines, CutOffLastLineKeepsEverythingBefore) {
   }
 }
 
-TEST(RankLines, FewerCopiesThanTheFooterTellsOfAreToldOf) {
-  const std::string copy = R"({"type":"copy","corr":1,"kind":"PtoP","bytes":8,"start":1,"end":2})"
-                           "\n";
-  EXPECT_EQ(read(kHeader + copy + kFooter).partial, "");
-  const RankEvidence rank = read(kHeader + kFooter);
-  EXPECT_EQ(rank.partial, "the footer tells of 1 copies, the file of 0");
-  EXPECT_EQ(rank.notes, std::vector<std::string>{rank.partial});
-}
-
 TEST(RankLines, WholeLastLineWithoutItsEndIsTaken) {
-  std::string text = kHeader + kFooter;
+  std::string text = whole(kHeader, {});
   text.pop_back();
   EXPECT_TRUE(read(text).footer);
 }
 
+TEST(RankLines, AFileWithAFooterIsWhole) {
+  const RankEvidence rank = read(whole(kHeader + call(2) + call(1), {.seq = 2, .calls = 2}));
+  EXPECT_EQ(rank.cut, "");
+  EXPECT_TRUE(rank.notes.empty());
+  EXPECT_EQ(read(kHeader).cut, "no footer: the rank did not end by itself");
+}
+
+// Another thread was in a driver call when the program ended.
+TEST(RankLines, ACallThatNeverCameBackIsMissed) {
+  EXPECT_EQ(read(whole(kHeader + call(1) + call(3), {.seq = 3, .calls = 2})).cut,
+            "1 call had not come back when the rank ended");
+}
+
+// Sealed again by whoever changed it: only what contradicts itself can show.
+TEST(RankLines, ContradictionsNameTheLine) {
+  EXPECT_EQ(error_of(whole(kHeader + call(1) + call(1), {.seq = 2, .calls = 2})),
+            "r.jsonl:3: a second call 1");
+  EXPECT_EQ(error_of(whole(kHeader + call(0), {.seq = 1, .calls = 1})),
+            "r.jsonl:2: 'seq' is out of range");
+  EXPECT_EQ(error_of(whole(kHeader + call(5), {.seq = 4, .calls = 1})),
+            "r.jsonl:3: the footer knows of 4 calls, the file holds number 5");
+  EXPECT_EQ(error_of(whole(kHeader + call(1), {.seq = 2, .calls = 2})),
+            "r.jsonl:3: the footer counts 2 lines of type call, the file holds 1");
+  EXPECT_EQ(error_of(whole(kHeader, {.copies = 3})),
+            "r.jsonl:2: the footer counts 3 lines of type copy, the file holds 0");
+  EXPECT_EQ(error_of(kHeader + whole(kHeader, {})), "r.jsonl:2: a second header");
+  EXPECT_EQ(error_of(whole(kHeader, {}) + call(1)), "r.jsonl:3: a line after the footer");
+  EXPECT_EQ(error_of(whole(kHeader, {}) + std::string(7, '\0')),
+            "r.jsonl:2: the file goes on after its footer");
+  std::string header = kHeader;
+  header.replace(header.find("\"world\":2"), 9, "\"world\":1");
+  EXPECT_EQ(error_of(header), "r.jsonl:1: rank 1 of a world of 1");
+}
+
+TEST(RankLines, TheDigestIsOfEveryByte) {
+  const std::string text = whole(kHeader + call(1), {.seq = 1, .calls = 1});
+  std::string changed = text;
+  changed.replace(changed.find("cuMemMap"), 8, "cuMemMaq");
+  EXPECT_EQ(error_of(changed),
+            "r.jsonl:3: the file is not as it was written: its digest is another");
+  changed = text;
+  changed.replace(changed.find("\"deterministic\":true"), 20, "\"deterministic\":null");
+  EXPECT_EQ(error_of(changed),
+            "r.jsonl:3: the file is not as it was written: its digest is another");
+  changed = text;
+  changed.erase(changed.find(",\"digest\""), 28);
+  EXPECT_EQ(error_of(changed), "r.jsonl:3: the footer has no digest at its end");
+}
+
 TEST(RankLines, GarbageNamesFileAndLine) {
-  EXPECT_EQ(error_of(kHeader + "garbage\n" + kFooter), "r.jsonl:2: not a JSON object");
+  EXPECT_EQ(error_of(whole(kHeader + "garbage\n", {})), "r.jsonl:2: not a JSON object");
+  EXPECT_EQ(error_of(whole(kHeader + std::string(1, '\0') + "\n", {})),
+            "r.jsonl:2: not a JSON object");
   EXPECT_EQ(error_of(kHeader + "[1]\n"), "r.jsonl:2: not a JSON object");
   EXPECT_EQ(error_of(kHeader + R"({"t":1})"
                                "\n"),
@@ -120,7 +188,7 @@ TEST(RankLines, GarbageNamesFileAndLine) {
   EXPECT_EQ(error_of(kHeader + R"({"type":"enter","seq":"x","t":1,"name":"n"})"
                                "\n"),
             "r.jsonl:2: 'seq' is not an integer");
-  EXPECT_EQ(error_of(kFooter), "r.jsonl:1: the first line is no header");
+  EXPECT_EQ(error_of(whole("", {})), "r.jsonl:1: the first line is no header");
 }
 
 TEST(RankLines, NumbersOutOfRangeAreRefused) {
@@ -150,12 +218,12 @@ TEST(RankLines, UnknownKeysAreIgnored) {
 TEST(MachineLines, ReadsAHang) {
   const Result<MachineEvidence> machine = read_machine_lines(
       "m.jsonl",
-      R"({"type":"hang","source":"platform","case":"Lifetime.X","ranks":[{"rank":0,"phase":"bind","where":"cuMulticastBindMem"}],"objects":[{"creator":0,"devices":2,"missing":[1,"gpu 3"],"empty":true}],"text":"t"})"
-      "\n"
-      R"({"type":"exit","rank":1,"case":"Lifetime.X","signal":9})"
-      "\n"
-      R"({"type":"unit","case":"Lifetime.X","ids":["SM-LIFE-1"],"end":"hang"})"
-      "\n");
+      seal(
+          R"({"type":"hang","source":"platform","case":"Lifetime.X","ranks":[{"rank":0,"phase":"bind","where":"cuMulticastBindMem"}],"objects":[{"creator":0,"devices":2,"missing":[1,"gpu 3"],"empty":true}],"text":"t"})"
+          "\n"
+          R"({"type":"exit","rank":1,"case":"Lifetime.X","signal":9})"
+          "\n",
+          R"({"type":"unit","case":"Lifetime.X","run":"--impl x","ids":["SM-LIFE-1"],"end":"hang"})"));
   ASSERT_TRUE(machine) << machine.error();
   const Hang& hang = machine.value().hangs.at(0);
   EXPECT_EQ(hang.ranks.at(0).where, "cuMulticastBindMem");
@@ -164,6 +232,29 @@ TEST(MachineLines, ReadsAHang) {
   EXPECT_TRUE(hang.objects.at(0).empty);
   EXPECT_EQ(machine.value().exits.at(0).signal, 9);
   EXPECT_EQ(machine.value().units.at(0).end, "hang");
+  EXPECT_EQ(machine.value().units.at(0).run, "--impl x");
+  EXPECT_FALSE(machine.value().cut);
+}
+
+TEST(MachineLines, TheUnitsLineEndsAndSealsTheFile) {
+  const auto error_of_machine = [](const std::string& text) {
+    const Result<MachineEvidence> machine = read_machine_lines("m.jsonl", text);
+    return machine ? std::string(machine.value().cut ? "cut" : "whole") : machine.error();
+  };
+  const std::string exit = R"({"type":"exit","rank":1,"case":"X.Y","code":0})"
+                           "\n";
+  const std::string unit = R"({"type":"unit","case":"X.Y","ids":[],"end":"done"})";
+  const std::string text = seal(exit, unit);
+  EXPECT_EQ(error_of_machine(text), "whole");
+  EXPECT_EQ(error_of_machine(exit), "cut");
+  EXPECT_EQ(error_of_machine(text.substr(0, text.size() - 5)), "cut");
+  EXPECT_EQ(error_of_machine(text + exit), "m.jsonl:3: a line after the unit's");
+  EXPECT_EQ(error_of_machine(text + "{"), "m.jsonl:2: the file goes on after the unit's line");
+  EXPECT_EQ(error_of_machine(exit + unit), "m.jsonl:2: the unit's line has no digest at its end");
+  std::string changed = text;
+  changed.replace(changed.find("done"), 4, "hang");
+  EXPECT_EQ(error_of_machine(changed),
+            "m.jsonl:2: the file is not as it was written: its digest is another");
 }
 
 }  // namespace

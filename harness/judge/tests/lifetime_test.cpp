@@ -89,10 +89,10 @@ evidence::EvidenceSet hanging(const std::string& machine) {
   root.call("cuMemImportFromShareableHandle", 700, R"("handle":3,"route":"fabric","token":"ab")");
   root.call("cuMemRelease", 800, R"("handle":2)");
   root.call("cuMulticastAddDevice", 900, R"("handle":3,"device":0)");
-  root.mark("phase", 950, R"("phase":"bind")").enter("cuMulticastBindMem", 1000);
+  root.mark("phase", 950, R"("phase":"bind")").enter("cuMulticastBindMem", 1000).cut();
   peer.call("cuMemImportFromShareableHandle", 5000, R"("handle":1,"route":"fabric","token":"ab")");
   peer.call("cuMulticastAddDevice", 5200, R"("handle":1,"device":0)");
-  peer.mark("phase", 5250, R"("phase":"bind")").enter("cuMulticastBindMem", 5300);
+  peer.mark("phase", 5250, R"("phase":"bind")").enter("cuMulticastBindMem", 5300).cut();
   return set_of({root, peer}, machine);
 }
 
@@ -142,7 +142,7 @@ std::string ended(const std::string& how) {
 // What broke before or after the rendezvous says nothing of the create reference.
 TEST(Lifetime, CrashInOpenIsUncovered) {
   RankText root(0), peer(1);
-  peer.mark("phase", 5, R"("phase":"open")");
+  peer.mark("phase", 5, R"("phase":"open")").cut();
   const Judgement got =
       judge(set_of({root, peer}, R"({"type":"exit","rank":1,"case":"Lifetime.X","signal":11})"
                                  "\n" +
@@ -155,7 +155,7 @@ TEST(Lifetime, CrashInOpenIsUncovered) {
 
 TEST(Lifetime, HangInTeardownIsUncovered) {
   RankText root = root_with(9000), peer = peer_with(2000);
-  peer.mark("phase", 9500, R"("phase":"teardown")").enter("cuMulticastUnbind", 9600);
+  peer.mark("phase", 9500, R"("phase":"teardown")").enter("cuMulticastUnbind", 9600).cut();
   const Judgement got = judge(set_of({root, peer}, ended("hang")));
   const Verdict verdict = verdict_of(got, "SM-LIFE-1");
   EXPECT_EQ(verdict.status, VerdictStatus::unknown);
@@ -168,7 +168,7 @@ TEST(Lifetime, HangInTeardownIsUncovered) {
 // The late import is a fail by itself; a hang elsewhere than in bind or map is another matter.
 TEST(Lifetime, LateImportDoesNotExplainAHangInTeardown) {
   RankText root = root_with(1700), peer = peer_with(2000);
-  peer.mark("phase", 9500, R"("phase":"teardown")").enter("cuMulticastUnbind", 9600);
+  peer.mark("phase", 9500, R"("phase":"teardown")").enter("cuMulticastUnbind", 9600).cut();
   const Judgement got = judge(set_of({root, peer}, ended("hang")));
   const Verdict verdict = verdict_of(got, "SM-LIFE-1");
   EXPECT_EQ(verdict.status, VerdictStatus::fail);
@@ -180,7 +180,7 @@ TEST(Lifetime, LateImportDoesNotExplainAHangInTeardown) {
 TEST(Lifetime, ObjectThatNobodyImportedIsUnknown) {
   RankText root(0, 1);
   root.call("cuMulticastCreate", 500, R"("handle":2,"bytes":2097152,"devices":1,"types":8)");
-  root.call("cuMemRelease", 900, R"("handle":2)").footer();
+  root.call("cuMemRelease", 900, R"("handle":2)");
   const Verdict verdict = life(set_of({root}));
   EXPECT_EQ(verdict.status, VerdictStatus::unknown);
   EXPECT_NE(verdict.reason.find("nothing imported"), std::string::npos) << verdict.reason;

@@ -9,7 +9,7 @@ Judgement with_root(bool self_import, const std::string& route = "fabric") {
              {.self_import = self_import, .import_at = 2000, .release_at = 9000, .route = route});
   rendezvous(peer, false,
              {.self_import = true, .import_at = 2000, .release_at = 0, .route = route});
-  return judge(set_of({root.footer(), peer.footer()}));
+  return judge(set_of({root, peer}));
 }
 
 TEST(Provenance, UniformSelfImportPasses) {
@@ -38,7 +38,7 @@ TEST(Provenance, AllNativeFailsOnlyTheFirst) {
   RankText only(0, 1);
   rendezvous(only, true,
              {.self_import = false, .import_at = 0, .release_at = 9000, .route = "fabric"});
-  const Judgement got = judge(set_of({only.footer()}));
+  const Judgement got = judge(set_of({only}));
   EXPECT_EQ(verdict_of(got, "SM-PROV-1").status, VerdictStatus::fail);
   EXPECT_EQ(verdict_of(got, "SM-PROV-2").status, VerdictStatus::pass);
 }
@@ -93,8 +93,8 @@ TEST(Provenance, FailedCallsAreNotMappings) {
   RankText root(0), peer(1);
   rendezvous(root, true);
   rendezvous(peer, false);
-  root.line(
-      R"({"type":"call","seq":90,"t0":7000,"t1":7001,"name":"cuMemMap","result":1,"corr":90,"args":{"mapping":5,"range":3,"offset":0,"bytes":2097152,"handle":2}})");
+  root.call("cuMemMap", 7000, R"("mapping":5,"range":3,"offset":0,"bytes":2097152,"handle":2)", 100,
+            1);
   EXPECT_EQ(verdict_of(judge(set_of({root, peer})), "SM-PROV-1").status, VerdictStatus::pass);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/support/seal.hpp"
+
 namespace symmcts::judge {
 
 using evidence::Ns;
@@ -24,11 +26,12 @@ RankText& RankText::line(const std::string& json) {
   return *this;
 }
 
-RankText& RankText::call(const std::string& name, Ns t0, const std::string& args, Ns took) {
+RankText& RankText::call(const std::string& name, Ns t0, const std::string& args, Ns took,
+                         int result) {
   const int seq = next_++;
   return line(R"({"type":"call","seq":)" + n(seq) + R"(,"t0":)" + n(t0) + R"(,"t1":)" +
-              n(t0 + took) + R"(,"name":")" + name + R"(","result":0,"corr":)" + n(seq) +
-              R"(,"args":{)" + args + "}}");
+              n(t0 + took) + R"(,"name":")" + name + R"(","result":)" + n(result) + R"(,"corr":)" +
+              n(seq) + R"(,"args":{)" + args + "}}");
 }
 
 RankText& RankText::enter(const std::string& name, Ns t) {
@@ -55,30 +58,33 @@ RankText& RankText::copy(const std::string& kind, Ns submitted, Ns start, Ns end
               (kind == "DtoH" ? host : "\"device\"") + "}");
 }
 
-RankText& RankText::footer() {
-  std::size_t copies = 0;
-  for (auto at = text_.find(kCopyLine); at != std::string::npos;
-       at = text_.find(kCopyLine, at + 1)) {
-    ++copies;
-  }
-  ended_ = true;
-  return line(R"({"type":"footer","calls":1,"copies":)" + n(static_cast<std::int64_t>(copies)) +
-              R"(,"deterministic":true})");
-}
-
-RankText& RankText::cut_off() {
-  ended_ = true;
+RankText& RankText::cut() {
+  cut_ = true;
   return *this;
 }
 
-evidence::RankEvidence RankText::read_whole() const {
-  RankText whole = *this;
-  return (ended_ ? *this : whole.footer()).read();
-}
-
 evidence::RankEvidence RankText::read() const {
+  const auto lines = [this](const std::string& type) {
+    std::int64_t count = 0;
+    const std::string begin = "\n{\"type\":\"" + type + "\"";
+    for (auto at = text_.find(begin); at != std::string::npos; at = text_.find(begin, at + 1)) {
+      ++count;
+    }
+    return n(count);
+  };
+  std::string text = text_;
+  if (!cut_) {
+    // A call that was entered and never came back has a number, but no line.
+    Digest digest;
+    digest.add(text);
+    text += sealed(digest, R"({"type":"footer","seq":)" + n(next_ - 1) + R"(,"enters":)" +
+                               lines("enter") + R"(,"calls":)" + lines("call") + R"(,"copies":)" +
+                               lines("copy") + R"(,"fills":)" + lines("fill") + R"(,"marks":)" +
+                               lines("mark") + R"(,"deterministic":true})") +
+            "\n";
+  }
   Result<evidence::RankEvidence> rank =
-      evidence::read_rank_lines("rank-" + n(rank_) + ".jsonl", text_);
+      evidence::read_rank_lines("rank-" + n(rank_) + ".jsonl", text);
   EXPECT_TRUE(rank) << rank.error();
   return rank ? std::move(rank.value()) : evidence::RankEvidence{};
 }
@@ -86,11 +92,18 @@ evidence::RankEvidence RankText::read() const {
 evidence::EvidenceSet set_of(const std::vector<RankText>& ranks, const std::string& machine) {
   evidence::EvidenceSet set;
   for (const RankText& rank : ranks) {
-    set.ranks.push_back(machine.empty() ? rank.read_whole() : rank.read());
+    set.ranks.push_back(rank.read());
     set.world = std::max(set.world, set.ranks.back().header.world);
   }
-  const Result<evidence::MachineEvidence> lines =
-      evidence::read_machine_lines("machine.jsonl", machine);
+  if (machine.empty()) {
+    return set;
+  }
+  const std::size_t last = machine.rfind('\n', machine.size() - 2) + 1;  // npos + 1 is 0
+  Digest digest;
+  digest.add(machine.substr(0, last));
+  const Result<evidence::MachineEvidence> lines = evidence::read_machine_lines(
+      "machine.jsonl", machine.substr(0, last) +
+                           sealed(digest, machine.substr(last, machine.size() - 1 - last)) + "\n");
   EXPECT_TRUE(lines) << lines.error();
   set.machine = lines.value();
   return set;

@@ -10,24 +10,24 @@
 
 namespace symmcts::judge {
 
-// Writes one rank's evidence, line by line, as the recorder would. Times in nanoseconds.
+// Writes one rank's evidence, line by line, as the recorder would, with a footer that is true
+// unless the file is cut. Times in nanoseconds.
 class RankText {
  public:
   explicit RankText(int rank, int world = 2, int host = 0, const std::string& clock = "virtual");
 
   RankText& line(const std::string& json);
-  // A call that succeeded; `args` without braces. Takes 100 ns unless `took` says otherwise.
+  // A call that succeeded, unless `result` says otherwise; `args` without braces.
   RankText& call(const std::string& name, evidence::Ns t0, const std::string& args,
-                 evidence::Ns took = 100);
+                 evidence::Ns took = 100, int result = 0);
   RankText& enter(const std::string& name, evidence::Ns t);
   RankText& mark(const std::string& what, evidence::Ns t, const std::string& more = "");
   // A copy call on `stream` and its record.
   RankText& copy(const std::string& kind, evidence::Ns submitted, evidence::Ns start,
                  evidence::Ns end, int stream, std::int64_t bytes, const std::string& dst = "{}",
                  int device = 0, const std::string& src_kind = "pinned");
-  RankText& footer();
-  // The rank was ended, or its disk was full: set_of() gives it no footer.
-  RankText& cut_off();
+  // The rank did not end by itself: no footer.
+  RankText& cut();
 
   // Parses what was written; a line of this class that does not parse fails the test.
   evidence::RankEvidence read() const;
@@ -37,11 +37,11 @@ class RankText {
  private:
   int rank_;
   int next_ = 1;  // sequence number and correlation id
-  bool ended_ = false;
   std::string text_;
+  bool cut_ = false;
 };
 
-// Of ranks that ended by themselves, unless the machine has something to tell of them.
+// `machine`: lines of machine.jsonl, without a seal; the `unit` line is the last.
 evidence::EvidenceSet set_of(const std::vector<RankText>& ranks, const std::string& machine = "");
 
 // The verdict of `id`; fails the test where there is none.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "harness/support/seal.hpp"
 
 namespace {
 
@@ -44,7 +47,10 @@ int serve(const std::string& socket_path) {
 class Rank {
  public:
   Rank() : fd_(open(variable("SYMMCTS_EVIDENCE").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600)) {}
-  void line(const std::string& text) { (void)!write(fd_, (text + "\n").c_str(), text.size() + 1); }
+  void line(const std::string& text) {
+    (void)!write(fd_, (text + "\n").c_str(), text.size() + 1);
+    digest_.add(text + "\n");
+  }
   void phase(const std::string& name) {
     line(R"({"type":"mark","t":2,"what":"phase","phase":")" + name + "\"}");
   }
@@ -53,13 +59,18 @@ class Rank {
          R"(,"world":2,"host":0,"driver":"software","driver_version":13000,"platform":"x",)"
          R"("seed":0,"clock":"virtual","devices":[],"cupti_version":0,"recorder":"test"})");
   }
+  void give_up(const std::string& members) {
+    line(R"({"type":"mark","t":3,"what":"give-up",)" + members + "}");
+    footer();
+  }
   void verdict(const std::string& unit) {
     line(R"({"type":"mark","t":3,"what":"case-end","case":")" + unit + R"(","ids":["SM-DATA-1"]})");
   }
-  void footer() { line(R"({"type":"footer","calls":0,"copies":0,"deterministic":true})"); }
+  void footer() { line(symmcts::sealed(digest_, R"({"type":"footer","deterministic":true})")); }
 
  private:
   int fd_;
+  symmcts::Digest digest_;
 };
 
 // A process that has left its parent and its session, as a daemon does.
@@ -81,12 +92,37 @@ int misbehave(const std::string& unit, int rank) {
   if (how == "Mute" && odd) wait_forever();
   Rank out;
   out.header(rank);
-  out.phase("import");
   if (how == "Refuse" && odd) {
     std::fprintf(stderr, "real driver found, the platform was expected\n");
     return 3;
   }
+  out.phase("import");
+  if (how == "ExitThree" && odd) return 3;
   if (how == "ExitSeven" && odd) return 7;
+  // The other rank's implementation throws, or ends itself, and this one cannot go on.
+  if ((how == "Throw" || how == "ExitThree" || how == "Gone") && !odd) {
+    out.give_up(R"("cause":"peer","text":"rank 1 is gone","ranks":[1])");
+    return 3;
+  }
+  if (how == "Throw") {
+    out.give_up(R"("cause":"threw","text":"boom")");
+    return 4;
+  }
+  if (how == "GiveUp") {
+    out.give_up(R"("cause":"refusal","text":"cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY")");
+    return 3;
+  }
+  if (how == "BothGone") {
+    out.give_up(R"("cause":"peer","text":"the other is gone","ranks":[)" +
+                std::to_string(1 - rank) + "]");
+    return 3;
+  }
+  if (how == "Abort" && odd) {
+    std::fprintf(stderr, "terminate called after throwing an instance of 'std::runtime_error'\n");
+    std::fprintf(stderr, "  what():  boom\n");
+    signal(SIGABRT, SIG_DFL);
+    raise(SIGABRT);
+  }
   if (how == "Crash" && odd) {
     signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would turn it into an exit code
     raise(SIGSEGV);
@@ -109,9 +145,30 @@ int misbehave(const std::string& unit, int rank) {
     leave_a_daemon();
     wait_forever();
   }
+  // Rank 0 crashes; rank 1 notices and ends itself, as many a library does that has lost a peer.
+  if (how == "Chain") {
+    const std::string fifo = variable("SYMMCTS_RUN_DIR") + "/chain";
+    (void)mkfifo(fifo.c_str(), 0600);
+    const int fd = open(fifo.c_str(), odd ? O_RDONLY : O_WRONLY);
+    if (!odd) {
+      signal(SIGSEGV, SIG_DFL);
+      raise(SIGSEGV);
+    }
+    char nothing = 0;
+    (void)!read(fd, &nothing, 1);
+    return 9;
+  }
   if (how == "Flood" && odd) {
     const std::string noise(65536, 'x');
     while (true) (void)!write(2, noise.data(), noise.size());
+  }
+  if (how == "FloodAndLeave" && odd) {
+    const std::string noise(4u << 20, 'x');
+    (void)!write(1, noise.data(), noise.size());
+    (void)!write(1, "x", 1);
+  }
+  if (how == "MuchEvidence" && odd) {
+    while (true) out.phase("spin");
   }
   if (how == "Daemon") leave_a_daemon();
   if (how == "Garbage" && odd) out.line("\x01\x02 not evidence");

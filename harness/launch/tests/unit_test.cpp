@@ -12,8 +12,11 @@
 namespace symmcts::launch::testing {
 namespace {
 
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class UnitEnds : public ::testing::TestWithParam<Launcher> {
  protected:
@@ -62,6 +65,16 @@ TEST_P(UnitEnds, CrashNamesRankSignalAndPhase) {
               HasSubstr(R"({"type":"exit","rank":1,"case":"Test.Crash","signal":11})"));
 }
 
+TEST_P(UnitEnds, ARankThatEndsItselfAfterAnotherIsNotBlamed) {
+  const UnitResult result = run("Chain");
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_THAT(result.text, StartsWith("rank 0 was killed by signal 11 (SIGSEGV) in phase import"));
+  EXPECT_THAT(result.blamed, ElementsAre(0));
+  if (GetParam() == Launcher::fork) {
+    EXPECT_THAT(result.text, HasSubstr("; then rank 1 exited with code 9 before the end"));
+  }
+}
+
 TEST_P(UnitEnds, KillFromOutsideIsACrashAndStopsTheRun) {
   const UnitResult result = run("Killed");
   EXPECT_EQ(result.end, End::crash);
@@ -72,24 +85,73 @@ TEST_P(UnitEnds, KillFromOutsideIsACrashAndStopsTheRun) {
 TEST_P(UnitEnds, AnExitCodeThatIsNoVerdictIsACrash) {
   const UnitResult result = run("ExitSeven");
   EXPECT_EQ(result.end, End::crash);
-  EXPECT_THAT(result.text, HasSubstr("exited with 7"));
+  EXPECT_EQ(result.text, "rank 1 exited with code 7 before the end in phase import");
+  EXPECT_THAT(result.blamed, ElementsAre(1));
+  EXPECT_FALSE(result.stop);
+}
+
+// 3 is what the rank program itself ends with: only together with its word for it is it ours.
+TEST_P(UnitEnds, AnExitOfTheImplementationIsNoRefusal) {
+  const UnitResult result = run("ExitThree");
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_THAT(result.text, StartsWith("rank 1 "));
+  EXPECT_THAT(result.text, HasSubstr("before the end in phase import"));
+  EXPECT_THAT(result.blamed, ElementsAre(1));
+}
+
+TEST_P(UnitEnds, AnExceptionIsACrashOfTheRankThatThrew) {
+  const UnitResult result = run("Throw");
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_EQ(result.text, "rank 1 threw in phase import: boom");
+  EXPECT_THAT(result.blamed, ElementsAre(1));
+  EXPECT_THAT(machine("Throw"), HasSubstr(R"("end":"crash","ranks":[1],"text":"rank 1 threw)"));
+}
+
+TEST_P(UnitEnds, AnUncaughtExceptionIsTold) {
+  const UnitResult result = run("Abort");
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_EQ(result.text, "rank 1 was killed by signal 6 (SIGABRT) in phase import: boom");
 }
 
 TEST_P(UnitEnds, ARefusalIsAnErrorWithTheRanksOwnWords) {
   const UnitResult result = run("Refuse");
   EXPECT_EQ(result.end, End::error);
-  EXPECT_THAT(result.text, HasSubstr("exited with 3"));
+  EXPECT_THAT(result.text, HasSubstr("exited with code 3"));
   EXPECT_THAT(result.text, HasSubstr("real driver found, the platform was expected"));
 }
 
+TEST_P(UnitEnds, AFailureOfOurOwnIsAnErrorAlsoInTheMiddle) {
+  const UnitResult result = run("GiveUp");
+  EXPECT_EQ(result.end, End::error);
+  EXPECT_THAT(result.text,
+              ContainsRegex("^rank [01] gave up in phase import: cuMemAlloc: CUDA_ERROR_OUT"));
+}
+
+// What is known of the rank that nobody could reach is only that.
+TEST_P(UnitEnds, ARankThatWasGoneIsToBlameThoughItEndedWell) {
+  const UnitResult result = run("Gone");
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_EQ(result.text, "rank 1 was gone before the end in phase import");
+  EXPECT_THAT(result.blamed, ElementsAre(1));
+}
+
+TEST_P(UnitEnds, RanksThatBlameEachOtherAreAnError) {
+  const UnitResult result = run("BothGone");
+  EXPECT_EQ(result.end, End::error);
+  EXPECT_THAT(result.text, HasSubstr("the other is gone"));
+}
+
 TEST_P(UnitEnds, ExitZeroWithoutVerdictIsNeverGreen) {
-  EXPECT_EQ(run("NoVerdict").end, End::error);
+  for (const char* how : {"NoVerdict", "NoFooter"}) {
+    const UnitResult result = run(how);
+    EXPECT_EQ(result.end, End::crash) << how;
+    EXPECT_THAT(result.text, StartsWith("rank 1 exited")) << how;
+    EXPECT_THAT(result.text, HasSubstr("before the end in phase import")) << how;
+    EXPECT_THAT(result.blamed, ElementsAre(1)) << how;
+  }
   const UnitResult missing = run("Missing");
   EXPECT_EQ(missing.end, End::error);
   EXPECT_EQ(missing.text, "rank 1 left no evidence");
-  const UnitResult cut = run("NoFooter");
-  EXPECT_EQ(cut.end, End::error);
-  EXPECT_THAT(cut.text, HasSubstr("rank 1"));
 }
 
 TEST_P(UnitEnds, GarbageInTheEvidenceIsAnError) {
@@ -98,16 +160,38 @@ TEST_P(UnitEnds, GarbageInTheEvidenceIsAnError) {
   EXPECT_THAT(result.text, HasSubstr("rank 1 left garbage in its evidence: line 3"));
 }
 
-TEST_P(UnitEnds, AFloodOfOutputIsAnErrorAndIsNotKept) {
+TEST_P(UnitEnds, AFloodOfOutputIsACrashAndIsNotKept) {
   Patience patience;
   patience.output_limit = 4u << 20;
   const UnitResult result = run("Flood", patience);
-  EXPECT_EQ(result.end, End::error);
-  EXPECT_THAT(result.text, HasSubstr("printed more than 4194304 bytes"));
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_THAT(result.text, StartsWith("rank 1 printed more than 4194304 bytes on stderr"));
+  EXPECT_THAT(result.blamed, ElementsAre(1));
+  EXPECT_FALSE(result.stop);
+  if (GetParam() == Launcher::fork) {
+    EXPECT_THAT(result.text, HasSubstr("in phase import"));
+  }
   for (const auto& file :
        std::filesystem::directory_iterator(scratch_.out() / "host" / "Test.Flood")) {
     EXPECT_LT(file.file_size(), 2u << 20) << file.path();
   }
+}
+
+// Whoever is quicker, the program or we: what it printed counts.
+TEST_P(UnitEnds, AFloodCountsAlsoOfAProgramThatHasEnded) {
+  Patience patience;
+  patience.output_limit = 4u << 20;
+  const UnitResult result = run("FloodAndLeave", patience);
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_THAT(result.text, StartsWith("rank 1 printed more than 4194304 bytes on stdout"));
+}
+
+TEST_P(UnitEnds, EvidenceWithoutEndIsACrash) {
+  Patience patience;
+  patience.evidence_limit = 1u << 20;
+  const UnitResult result = run("MuchEvidence", patience);
+  EXPECT_EQ(result.end, End::crash);
+  EXPECT_EQ(result.text, "rank 1 left more than 1048576 bytes of evidence in phase spin");
 }
 
 TEST_P(UnitEnds, AStandstillIsAHangThatNamesEveryRanksPhase) {

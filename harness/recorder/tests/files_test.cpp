@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -33,9 +35,9 @@ TEST_F(Files, EachLineIsOnDiskAtOnce) {
   Writer writer;
   const std::string path = folder_ + "/rank-0.jsonl";
   ASSERT_EQ(writer.open(path), path);
-  writer.append("{}");
+  writer.append(Line::mark, "{}");
   EXPECT_EQ(read(path), "{}\n");
-  writer.append("[1]");
+  writer.append(Line::mark, "[1]");
   EXPECT_EQ(read(path), "{}\n[1]\n");
 }
 
@@ -51,8 +53,8 @@ TEST_F(Files, TwoProcessesOfOneRankDoNotMix) {
   Writer first, second;
   ASSERT_EQ(first.open(path), path);  // holds it, though nothing is written yet
   EXPECT_EQ(second.open(path), path + ".2");
-  first.append("1");
-  second.append("2");
+  first.append(Line::mark, "1");
+  second.append(Line::mark, "2");
   Writer third;
   EXPECT_EQ(third.open(path), path + ".3");
   EXPECT_EQ(read(path), "1\n");
@@ -63,16 +65,62 @@ TEST_F(Files, AFileThatTakesNoMoreIsGivenUp) {
   std::filesystem::create_symlink("/dev/full", folder_ + "/full");
   Writer writer;
   ASSERT_EQ(writer.open(folder_ + "/full"), folder_ + "/full");
-  EXPECT_FALSE(writer.append("{}"));
+  EXPECT_FALSE(writer.append(Line::header, "{}"));
   EXPECT_EQ(errno, ENOSPC);
-  EXPECT_TRUE(writer.append("{}"));  // said already
-  EXPECT_TRUE(writer.close());
+  EXPECT_TRUE(writer.append(Line::mark, "{}"));  // said already
+  EXPECT_TRUE(writer.finish([](const LineCounts&) { return std::string("{}"); }));
+}
+
+TEST_F(Files, TheLastLineCountsAndSealsTheOthers) {
+  Writer writer;
+  const std::string path = folder_ + "/rank-0.jsonl";
+  ASSERT_EQ(writer.open(path), path);
+  writer.append(Line::header, "{}");
+  writer.append(Line::copy, "{}");
+  writer.append(Line::copy, "{}");
+  const auto footer = [](const LineCounts& lines) {
+    return "{\"copies\":" + std::to_string(lines[static_cast<std::size_t>(Line::copy)]) + "}";
+  };
+  writer.finish(footer);
+  writer.append(Line::mark, "late");
+  writer.finish(footer);
+  const std::string text = read(path);
+  EXPECT_EQ(text.find("{}\n{}\n{}\n{\"copies\":2,\"digest\":\""), 0u) << text;
+  EXPECT_EQ(read_seal(text), Seal::whole);
+}
+
+// FNV-1a with the offset basis and prime of draft-eastlake-fnv, worked out by another program.
+TEST_F(Files, TheSealIsWhatItsPageSays) {
+  Digest digest;
+  digest.add("a\n");
+  EXPECT_EQ(sealed(digest, R"({"x":1})"), R"({"x":1,"digest":"d023d337f7fc9884"})");
+  EXPECT_EQ(Digest().text(), "cbf29ce484222325");
+}
+
+// A disk that is full for a while: what was lost must not be followed by a footer.
+TEST_F(Files, AFileThatCouldNotBeWrittenEndsThere) {
+  Writer writer;
+  const std::string path = folder_ + "/rank-0.jsonl";
+  ASSERT_EQ(writer.open(path), path);
+  writer.append(Line::header, "{}");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 5;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  writer.append(Line::mark, "{\"lost\":1}");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, handler);
+  writer.append(Line::mark, "{}");
+  writer.finish([](const LineCounts&) { return std::string("{\"type\":\"footer\"}"); });
+  EXPECT_EQ(read(path), "{}\n{\"");
 }
 
 TEST_F(Files, AFolderThatIsNotThereIsAnError) {
   Writer writer;
   EXPECT_EQ(writer.open(folder_ + "/none/rank-0.jsonl"), "");
-  writer.append("dropped");
+  writer.append(Line::mark, "dropped");
 }
 
 class Variables : public ::testing::Test {
@@ -82,7 +130,7 @@ class Variables : public ::testing::Test {
   static void clear() {
     for (const char* name : {"SYMMCTS_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID",
                              "RANK", "SYMMCTS_SIZE", "OMPI_COMM_WORLD_SIZE", "WORLD_SIZE",
-                             "SYMMCTS_EVIDENCE", "SYMMCTS_HOST"}) {
+                             "SYMMCTS_EVIDENCE", "SYMMCTS_HOST", "SYMMCTS_RUN"}) {
       unsetenv(name);
     }
   }
@@ -123,6 +171,12 @@ TEST_F(Variables, TheEvidenceFileIsNamedByRank) {
   setenv("SYMMCTS_RANK", "12", 1);
   setenv("SYMMCTS_EVIDENCE", "/x/%r/rank-%r.jsonl", 1);
   EXPECT_EQ(read_environment().evidence, "/x/12/rank-12.jsonl");
+}
+
+TEST_F(Variables, TheRunIsNamedByWhoeverStartsIt) {
+  EXPECT_EQ(read_environment().run, "");
+  setenv("SYMMCTS_RUN", "--impl x", 1);
+  EXPECT_EQ(read_environment().run, "--impl x");
 }
 
 TEST_F(Variables, WithoutAnyThereIsOneUnrecordedRank) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/recorder/tests/process.hpp"
+#include "harness/support/seal.hpp"
 
 // The build passes RECORDER, TRACED_PROGRAM, REAL_FOLDER, SOFTWARE_FOLDER; see CMakeLists.txt.
 namespace symmcts::recorder {
@@ -65,6 +66,9 @@ TEST_F(Injection, RealDriverWithoutPermitEndsBeforeTheCall) {
       ended.error,
       "symm-cts recorder: refused on rank 1: cuMulticastCreate on " REAL_FOLDER
       "/libcuda.so.1: no multicast permit: real driver, and --allow-multicast was not given\n");
+  // So that nobody takes it for an end that the program chose.
+  ASSERT_FALSE(evidence().empty());
+  EXPECT_THAT(evidence().back(), HasSubstr(R"("what":"give-up","cause":"refusal","text":"cuMul)"));
 }
 
 TEST_F(Injection, EachVariableRefusesDespiteTheFlag) {
@@ -120,16 +124,18 @@ TEST_F(Injection, AnotherCuptiVersionIsNotRead) {
 }
 
 TEST_F(Injection, WritesEvidenceFromHeaderToFooter) {
-  const Ended ended = run(SOFTWARE_FOLDER, {"memory", "mark", "multicast"});
+  const Ended ended =
+      run(SOFTWARE_FOLDER, {"memory", "mark", "multicast"}, {R"(SYMMCTS_RUN=--impl "x")"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.error, "");
   EXPECT_THAT(
       evidence(),
       ElementsAre(
-          StartsWith(R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":2,)"
-                     R"("host":0,"driver":"software","driver_version":"13.0","platform":"fake",)"
-                     R"("seed":7,"clock":"virtual","devices":[{"ordinal":0,"uuid":null,)"
-                     R"("name":"Fake GPU"}],"cupti_version":130001,)"),
+          StartsWith(
+              R"({"type":"header","schema":"symm-cts/evidence/1","rank":1,"world":2,)"
+              R"("host":0,"driver":"software","driver_version":"13.0","platform":"fake",)"
+              R"("seed":7,"run":"--impl \"x\"","clock":"virtual","devices":[{"ordinal":0,"uuid":null,)"
+              R"("name":"Fake GPU"}],"cupti_version":130001,)"),
           StartsWith(R"({"type":"enter","seq":1,"t":1010,"name":"cuMemCreate"})"),
           R"({"type":"call","seq":1,"t0":1010,"t1":1020,"name":"cuMemCreate","result":0,"corr":1,)"
           R"("args":{"handle":1,"bytes":4096,"device":0,"types":1}})",
@@ -138,7 +144,11 @@ TEST_F(Injection, WritesEvidenceFromHeaderToFooter) {
           R"({"type":"call","seq":2,"t0":1040,"t1":1050,"name":"cuMulticastCreate","result":0,)"
           R"("corr":2,"args":{"handle":2,"bytes":0,"devices":2,"types":0}})",
           StartsWith(R"({"type":"copy","corr":0,"kind":"DtoH","bytes":64,)"),
-          R"({"type":"footer","calls":2,"copies":1,"deterministic":true})"));
+          StartsWith(R"({"type":"footer","seq":2,"enters":2,"calls":2,"copies":1,"fills":0,)"
+                     R"("marks":1,"deterministic":true,"digest":")")));
+  std::string text;
+  for (const std::string& line : evidence()) text += line + "\n";
+  EXPECT_EQ(read_seal(text), Seal::whole);
 }
 
 TEST_F(Injection, ACrashLosesNothingButTheFooter) {

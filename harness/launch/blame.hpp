@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/launch/run_directory.hpp"
+#include "harness/launch/unit_result.hpp"
+
+namespace symmcts::launch {
+
+// A rank that ended otherwise than with a verdict, and whose doing that was.
+struct Fault {
+  enum class Whose : std::uint8_t {
+    implementation,  // it ended the rank: by a signal, an exit, an exception
+    harness,         // the rank program refused, or could not do its own part
+    other_rank,      // the rank could not go on because another one was gone
+  };
+  Whose whose = Whose::harness;
+  int rank = -1;  // -1: some rank, it is not known which
+  int lost = -1;  // other_rank: that one
+  int order = 0;  // among the ends of all programs
+  std::string text;
+  bool killed = false;       // by SIGKILL
+  std::optional<Exit> told;  // how the rank ended, where its launcher told us
+};
+
+// The faults of a unit whose programs have ended, the first to end first. What a rank's own
+// evidence says of its end counts; else how its program ended; with mpirun, what mpirun says of the
+// rank that ended first. A rank that was ended by the supervisor has none.
+std::vector<Fault> read_faults(const RunDirectory& directory, const UnitResult& result);
+
+// " in phase bind" of that rank; empty where none is known.
+std::string in_phase(const UnitResult& result, int rank);
+
+}  // namespace symmcts::launch
