@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/adapter/reference.hpp"
+#include "machine.hpp"
 #include "platform_rank.hpp"
 
 namespace symmcts::test {
@@ -29,6 +30,8 @@ Complaints run(RankSetup setup, const std::function<std::unique_ptr<Implementati
                const Body& body) {
   const TemporaryDirectory directory;
   setup.directory = directory.path();
+  Machine machine(directory.path(), setup.platform, setup.scenario);
+  EXPECT_TRUE(machine.running());
   return run_ranks_in(directory.path(), 2,
                       [&](symm_mem::Exchange& exchange, Complaints& complaints) {
                         PlatformRank rank(exchange, setup, complaints);

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <iterator>
 #include <thread>
 
+#include "machine.hpp"
 #include "platform_rank.hpp"
 
 namespace symmcts::test {
@@ -27,50 +27,6 @@ std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
-
-// A broker with the scenario and a file for its deadlock report. Ends with its clients.
-class Machine {
- public:
-  explicit Machine(const std::string& directory)
-      : socket_(directory + "/machine.sock"), report_(directory + "/hang.jsonl") {
-    const char* arguments[] = {SYMMCTS_BROKER_PROGRAM,
-                               "--socket",
-                               socket_.c_str(),
-                               "--profile",
-                               "gb200-nvl2",
-                               "--scenario",
-                               SYMMCTS_LATE_IMPORT,
-                               "--report",
-                               report_.c_str(),
-                               "--expect-clients",
-                               "2",
-                               nullptr};
-    const int failed = ::posix_spawn(&broker_, SYMMCTS_BROKER_PROGRAM, nullptr, nullptr,
-                                     const_cast<char**>(arguments), environ);
-    if (failed != 0) broker_ = -1;
-    while (running() && ::access(socket_.c_str(), F_OK) != 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine() {
-    if (!running()) return;
-    ::kill(broker_, SIGKILL);
-    ::waitpid(broker_, nullptr, 0);
-  }
-
-  bool running() {
-    if (broker_ > 0 && ::waitpid(broker_, nullptr, WNOHANG) == broker_) broker_ = -1;
-    return broker_ > 0;
-  }
-  const std::string& report() const { return report_; }
-
- private:
-  std::string socket_;
-  std::string report_;
-  pid_t broker_ = -1;
-};
 
 // Makes one block under the scenario. A rank that blocks for ever is ended when the machine has
 // reported the hang; then its exit is a quiet one.
@@ -104,7 +60,7 @@ Complaints make_block_on_both(const std::string& directory, const std::string& r
 
 TEST(LateImport, TheDefectHangsInBindOnAnEmptyObject) {
   const TemporaryDirectory directory;
-  Machine machine(directory.path());
+  Machine machine(directory.path(), "gb200-nvl2", SYMMCTS_LATE_IMPORT);
   ASSERT_TRUE(machine.running());
   EXPECT_THAT(make_block_on_both(directory.path(), machine.report(), "defect:root-releases-early"),
               IsEmpty());
@@ -117,7 +73,7 @@ TEST(LateImport, TheDefectHangsInBindOnAnEmptyObject) {
 
 TEST(LateImport, TheReferenceDoesNotMind) {
   const TemporaryDirectory directory;
-  Machine machine(directory.path());
+  Machine machine(directory.path(), "gb200-nvl2", SYMMCTS_LATE_IMPORT);
   ASSERT_TRUE(machine.running());
   EXPECT_THAT(
       make_block_on_both(directory.path(), machine.report(), "reference"),
