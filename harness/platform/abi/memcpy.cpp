@@ -1,9 +1,6 @@
 // Copies. What waits for the host follows the driver's documented behaviour ("API synchronization
 // behavior" in its reference): copies from pageable memory return when the source may be reused,
 // copies to pageable memory when they are done, device-to-device copies at once in every form.
-#include <cstring>
-#include <vector>
-
 #include "harness/platform/abi/span.hpp"
 #include "modelled.hpp"
 
@@ -25,18 +22,6 @@ struct Request {
   bool async = false;
 };
 
-// Enqueues a copy from pageable memory: its bytes are taken now, and kept until they have moved.
-Code copy_staged(Streams& streams, StreamId stream, const Request& request,
-                 std::uint32_t correlation) {
-  auto staging = std::make_shared<std::vector<std::byte>>(request.bytes);
-  std::memcpy(staging->data(), reinterpret_cast<const void*>(request.source), request.bytes);
-  const Code code =
-      streams.copy(stream, request.destination, reinterpret_cast<std::uint64_t>(staging->data()),
-                   request.bytes, correlation, request.async);
-  if (code != Code::success) return code;
-  return streams.host_function(stream, [staging]() mutable { staging.reset(); });
-}
-
 CUresult copy(Call& call, CUstream handle, const Request& request) {
   Stream stream;
   if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
@@ -52,9 +37,6 @@ CUresult copy(Call& call, CUstream handle, const Request& request) {
   Streams& streams = *call.runtime().streams;
   const bool any_host = host(source) || host(destination);
   const bool wait = (any_host && !request.async) || pageable(destination);
-  if (pageable(source) && !wait) {
-    return to_result(copy_staged(streams, stream.id, request, call.correlation()));
-  }
   Code code = streams.copy(stream.id, request.destination, request.source, request.bytes,
                            call.correlation(), request.async);
   if (code == Code::success && wait) code = streams.synchronize(stream.id);
