@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/platform/abi/capture.hpp"
 #include "harness/platform/abi/cupti_link.hpp"
 
 namespace symmcts::platform::abi {
@@ -70,6 +71,9 @@ CUresult Call::begin() {
   if (function_.admit == Admit::after_init) {
     if (runtime_ == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
     if (inside_host_function) return CUDA_ERROR_NOT_PERMITTED;  // cuda.h:cuLaunchHostFunc
+    if (runtime_->captures.any() && unsafe_in_capture(function_.api)) {
+      if (const CUresult error = refuse_unsafe(*this); error != CUDA_SUCCESS) return error;
+    }
   }
   // A host function runs on the executor, whose time is not the host's.
   if (runtime_ != nullptr && function_.charges == Who::call && !inside_callback &&

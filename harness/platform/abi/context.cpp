@@ -177,6 +177,8 @@ CUresult cuCtxSynchronize_v2(Call& call, CUcontext handle) {
   if (const CUresult error = find_context(call, handle, context); error != CUDA_SUCCESS) {
     return error;
   }
+  const Code code = call.runtime().captures.touch_context(context->id);
+  if (code != Code::success) return to_result(code);
   return to_result(call.runtime().streams->synchronize_device(context->ordinal));
 }
 

@@ -44,7 +44,30 @@ bool stream_id(CUcontext handle, CUstream stream, bool per_thread, std::uint32_t
   return true;
 }
 
-constexpr DriverLink kLink{kCuptiLinkVersion, attach, now, context_id, context_device, stream_id};
+bool graph_id(CUgraph handle, std::uint32_t* id) {
+  Runtime* runtime = Runtime::get();
+  const auto object = runtime == nullptr ? nullptr : runtime->graphs.graphs.find(handle);
+  if (object) *id = object->graph->id;
+  return object != nullptr;
+}
+
+bool graph_node_id(CUgraphNode handle, std::uint64_t* id) {
+  Runtime* runtime = Runtime::get();
+  const auto object = runtime == nullptr ? nullptr : runtime->graphs.nodes.find(handle);
+  if (!object || object->graph.expired()) return false;
+  *id = object->node->id;
+  return true;
+}
+
+bool graph_exec_id(CUgraphExec handle, std::uint32_t* id) {
+  Runtime* runtime = Runtime::get();
+  const auto object = runtime == nullptr ? nullptr : runtime->graphs.execs.find(handle);
+  if (object) *id = object->exec->id;
+  return object != nullptr;
+}
+
+constexpr DriverLink kLink{kCuptiLinkVersion, attach,   now,           context_id,   context_device,
+                           stream_id,         graph_id, graph_node_id, graph_exec_id};
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 // number changes whenever a structure here does, and a library of another build is refused.
 namespace symmcts::platform::abi {
 
-inline constexpr std::uint32_t kCuptiLinkVersion = 1;
+inline constexpr std::uint32_t kCuptiLinkVersion = 2;
 
 // A driver call begins or ends.
 struct ApiEvent {
@@ -43,6 +43,9 @@ struct DriverLink {
   bool (*context_id)(CUcontext context, std::uint32_t* id);
   bool (*context_device)(CUcontext context, int* ordinal);
   bool (*stream_id)(CUcontext context, CUstream stream, bool per_thread, std::uint32_t* id);
+  bool (*graph_id)(CUgraph graph, std::uint32_t* id);
+  bool (*graph_node_id)(CUgraphNode node, std::uint64_t* id);
+  bool (*graph_exec_id)(CUgraphExec exec, std::uint32_t* id);
 };
 
 // The attached hooks, or null: the only cost of CUPTI where nobody uses it.

@@ -1,8 +1,19 @@
 // Events.
-#include "harness/platform/abi/call.hpp"
+#include "harness/platform/abi/capture.hpp"
 #include "modelled.hpp"
 
 namespace symmcts::platform::abi {
+namespace {
+
+// An event that a capture recorded cannot be asked for or waited for, nor, in most modes, any event
+// while a capture runs (reported: pytorch#104555, a watchdog's cudaEventQuery).
+CUresult refuse_in_capture(const Call& call, const Event& event, bool unsafe) {
+  Captures& captures = call.runtime().captures;
+  const CUresult error = to_result(captures.touch_event(event.id));
+  return error == CUDA_SUCCESS && unsafe ? refuse_unsafe(call) : error;
+}
+
+}  // namespace
 
 CUresult cuEventCreate(Call& call, CUevent* out, unsigned int flags) {
   constexpr unsigned kKnown =
@@ -25,6 +36,7 @@ CUresult cuEventCreate(Call& call, CUevent* out, unsigned int flags) {
 CUresult cuEventDestroy_v2(Call& call, CUevent handle) {
   const auto event = call.runtime().events.take(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  call.runtime().captures.forget_event(event->id);
   return to_result(call.runtime().streams->destroy_event(event->id));
 }
 
@@ -43,6 +55,11 @@ CUresult cuEventRecordWithFlags(Call& call, CUevent handle, CUstream stream_hand
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   // Event and stream must belong to one context (cuda.h:cuEventRecord).
   if (event->context != stream.context) return CUDA_ERROR_INVALID_HANDLE;
+  bool captured = false;
+  const Code code =
+      call.runtime().captures.record(capture_stream(stream), event->id, flags != 0, captured);
+  if (code != Code::success || captured) return to_result(code);
+  event->recorded = true;
   return to_result(call.runtime().streams->record(event->id, stream.id));
 }
 
@@ -53,12 +70,18 @@ CUresult cuEventRecord(Call& call, CUevent handle, CUstream stream) {
 CUresult cuEventQuery(Call& call, CUevent handle) {
   const auto event = call.runtime().events.find(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult error = refuse_in_capture(call, *event, true); error != CUDA_SUCCESS) {
+    return error;
+  }
   return to_result(call.runtime().streams->query_event(event->id));
 }
 
 CUresult cuEventSynchronize(Call& call, CUevent handle) {
   const auto event = call.runtime().events.find(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult error = refuse_in_capture(call, *event, true); error != CUDA_SUCCESS) {
+    return error;
+  }
   return to_result(call.runtime().streams->synchronize_event(event->id));
 }
 
@@ -67,6 +90,11 @@ CUresult cuEventElapsedTime(Call& call, float* milliseconds, CUevent start, CUev
   const auto first = call.runtime().events.find(start);
   const auto last = call.runtime().events.find(end);
   if (!first || !last) return CUDA_ERROR_INVALID_HANDLE;
+  for (const auto& event : {first, last}) {
+    if (const CUresult error = refuse_in_capture(call, *event, false); error != CUDA_SUCCESS) {
+      return error;
+    }
+  }
   return to_result(call.runtime().streams->elapsed(first->id, last->id, *milliseconds));
 }
 

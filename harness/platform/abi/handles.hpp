@@ -39,6 +39,7 @@ struct Event {
   CUevent handle = nullptr;
   EventId id = 0;
   std::shared_ptr<Context> context;
+  std::atomic<bool> recorded{false};  // outside of captures
 };
 
 // Opaque handles of one kind. A number is never given twice, so that the use of a destroyed or

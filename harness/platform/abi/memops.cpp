@@ -1,5 +1,6 @@
 // Stream memory operations. The first and the second version take the same arguments; the second
 // one adds the memory barrier.
+#include "harness/platform/abi/capture.hpp"
 #include "harness/platform/abi/span.hpp"
 #include "modelled.hpp"
 
@@ -8,13 +9,7 @@ namespace {
 
 constexpr unsigned kMaximumOperations = 256;  // cuda.h:cuStreamBatchMemOp
 
-struct Operation {
-  bool wait = false;
-  CUdeviceptr address = 0;
-  std::uint64_t value = 0;
-  int width = 4;
-  WordTest test = WordTest::geq;
-};
+using Operation = WordOperation;
 
 // FLUSH needs attribute 98, which reads 0 here as it does on H200 (stream-memory-ops.txt).
 CUresult check_wait_flags(unsigned flags, WordTest& test) {
@@ -45,12 +40,17 @@ CUresult check_place(const Call& call, Context& context, const Operation& operat
   return CUDA_SUCCESS;
 }
 
-Code enqueue(Call& call, StreamId stream, const Operation& operation) {
+CUresult enqueue(Call& call, const Stream& stream, const std::vector<Operation>& operations) {
+  CUresult result = CUDA_SUCCESS;
+  if (captured(call, stream, result, [&] { return WordWork{operations}; })) return result;
   Streams& streams = *call.runtime().streams;
-  return operation.wait
-             ? streams.wait_value(stream, operation.address, operation.value, operation.width,
-                                  operation.test)
-             : streams.write_value(stream, operation.address, operation.value, operation.width);
+  for (const Operation& each : operations) {
+    const Code code =
+        each.wait ? streams.wait_value(stream.id, each.address, each.value, each.width, each.test)
+                  : streams.write_value(stream.id, each.address, each.value, each.width);
+    if (code != Code::success) return to_result(code);
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult write(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t value, int width,
@@ -60,7 +60,7 @@ CUresult write(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t v
   if (error == CUDA_SUCCESS) error = check_write_flags(flags);
   const Operation operation{false, address, value, width, WordTest::geq};
   if (error == CUDA_SUCCESS) error = check_place(call, *stream.context, operation);
-  return error == CUDA_SUCCESS ? to_result(enqueue(call, stream.id, operation)) : error;
+  return error == CUDA_SUCCESS ? enqueue(call, stream, {operation}) : error;
 }
 
 CUresult wait(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t value, int width,
@@ -70,7 +70,7 @@ CUresult wait(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t va
   Operation operation{true, address, value, width, WordTest::geq};
   if (error == CUDA_SUCCESS) error = check_wait_flags(flags, operation.test);
   if (error == CUDA_SUCCESS) error = check_place(call, *stream.context, operation);
-  return error == CUDA_SUCCESS ? to_result(enqueue(call, stream.id, operation)) : error;
+  return error == CUDA_SUCCESS ? enqueue(call, stream, {operation}) : error;
 }
 
 // One element of a batch. `nothing` is set for a barrier: streams run their work in order, so it
@@ -119,11 +119,7 @@ CUresult batch(Call& call, CUstream handle, unsigned count, const CUstreamBatchM
     if (error != CUDA_SUCCESS) return error;
     if (!nothing) operations.push_back(operation);
   }
-  for (const Operation& operation : operations) {
-    const Code code = enqueue(call, stream.id, operation);
-    if (code != Code::success) return to_result(code);
-  }
-  return CUDA_SUCCESS;
+  return operations.empty() ? CUDA_SUCCESS : enqueue(call, stream, operations);
 }
 
 }  // namespace

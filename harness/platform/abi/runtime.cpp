@@ -109,6 +109,7 @@ std::shared_ptr<Context> Runtime::make_context(int ordinal, bool primary_context
   context->primary = primary_context;
   context->flags = flags;
   contexts.insert(context);
+  records.first_context(ordinal, context->id);
   return context;
 }
 
@@ -117,6 +118,7 @@ void Runtime::end_context(const std::shared_ptr<Context>& context) {
   context->alive = false;
   for (const auto& stream : stream_handles.all()) {
     if (stream->context == context && stream_handles.take(stream->handle)) {
+      captures.forget_stream(stream->id);
       streams->destroy(stream->id);
     }
   }
@@ -157,17 +159,23 @@ void Records::belongs(StreamId stream, std::uint32_t context) {
   contexts_.emplace(stream, context);  // the first context that used a default stream keeps it
 }
 
-std::uint32_t Records::context_of(StreamId stream) {
+void Records::first_context(int ordinal, std::uint32_t context) {
   const std::lock_guard lock(mutex_);
-  const auto at = contexts_.find(stream);
-  return at == contexts_.end() ? 0 : at->second;
+  first_.emplace(ordinal, context);
+}
+
+std::uint32_t Records::context_of(StreamId stream, int ordinal) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = contexts_.find(stream); at != contexts_.end()) return at->second;
+  const auto at = first_.find(ordinal);
+  return at == first_.end() ? 0 : at->second;
 }
 
 void Records::on_copy(const CopyRecord& record) {
   const CuptiHooks* hooks = cupti_hooks();
   if (hooks == nullptr) return;
   CopyRecord out = record;
-  out.context = context_of(record.stream);
+  out.context = context_of(record.stream, record.device);
   hooks->copy(out);
 }
 
@@ -175,7 +183,7 @@ void Records::on_fill(const FillRecord& record) {
   const CuptiHooks* hooks = cupti_hooks();
   if (hooks == nullptr) return;
   FillRecord out = record;
-  out.context = context_of(record.stream);
+  out.context = context_of(record.stream, record.device);
   hooks->fill(out);
 }
 

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "harness/platform/abi/environment.hpp"
+#include "harness/platform/abi/graph_handles.hpp"
 #include "harness/platform/abi/handles.hpp"
 #include "harness/platform/broker/client.hpp"
 #include "harness/platform/model/profile.hpp"
+#include "harness/platform/process/capture.hpp"
 #include "harness/platform/process/memory.hpp"
 #include "harness/platform/process/streams.hpp"
 
@@ -27,11 +29,14 @@ class Records : public RecordSink {
   void on_fill(const FillRecord& record) override;
   // Remembers whose stream this is; kept after the stream's end, because records come later.
   void belongs(StreamId stream, std::uint32_t context);
+  // Remembers the first context of a device: it owns what belongs to no stream of the application.
+  void first_context(int ordinal, std::uint32_t context);
 
  private:
-  std::uint32_t context_of(StreamId stream);
+  std::uint32_t context_of(StreamId stream, int ordinal);
   std::mutex mutex_;
   std::map<StreamId, std::uint32_t> contexts_;
+  std::map<int, std::uint32_t> first_;
 };
 
 // A block that cuMemAlloc gave out: its owner decides who may use it (cuCtxEnablePeerAccess).
@@ -62,6 +67,8 @@ struct Runtime {
   HandleTable<Context, CUcontext> contexts{0xc0de000000};
   HandleTable<Stream, CUstream> stream_handles{0x57e4000000};
   HandleTable<Event, CUevent> events{0xe7e7000000};
+  Captures captures;
+  GraphHandles graphs;
   std::vector<std::shared_ptr<Context>> primary;  // by ordinal
   std::atomic<std::uint32_t> next_context_id{0};
 

@@ -23,10 +23,11 @@ bool peer_enabled(Context& context, int ordinal) {
   return context.peers.contains(ordinal);
 }
 
-}  // namespace
-
-CUresult check_span(const Call& call, Context& context, CUdeviceptr address, std::size_t bytes,
-                    Want want, AddressInfo& info) {
+// `no_access`: the memory is there and its own device may touch it, but `context` may not. Then the
+// result is SUCCESS.
+CUresult look(const Call& call, Context& context, CUdeviceptr address, std::size_t bytes, Want want,
+              AddressInfo& info, bool& no_access) {
+  no_access = false;
   if (address == 0) return CUDA_ERROR_INVALID_VALUE;
   Runtime& runtime = call.runtime();
   info = runtime.memory->resolve(address);
@@ -49,12 +50,41 @@ CUresult check_span(const Call& call, Context& context, CUdeviceptr address, std
   const auto owner = runtime.block_owner(address, start, size);
   if (owner && owner->ordinal != context.ordinal) {
     if (bytes > size - (address - start)) return CUDA_ERROR_INVALID_VALUE;
-    if (peer_enabled(context, owner->ordinal)) return CUDA_SUCCESS;
-    static Told told;
-    return call.not_modelled(told, "a copy staged through the host (peer access is not enabled)");
+    no_access = !peer_enabled(context, owner->ordinal);
+    return CUDA_SUCCESS;
   }
-  return runtime.memory->usable(address, bytes, context.ordinal) ? CUDA_SUCCESS
-                                                                 : CUDA_ERROR_INVALID_VALUE;
+  if (runtime.memory->usable(address, bytes, context.ordinal)) return CUDA_SUCCESS;
+  no_access = info.kind == AddressInfo::Kind::memory && info.ordinal >= 0 &&
+              info.ordinal != context.ordinal &&
+              runtime.memory->usable(address, bytes, info.ordinal);
+  return no_access ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
+CUresult check_span(const Call& call, Context& context, CUdeviceptr address, std::size_t bytes,
+                    Want want, AddressInfo& info) {
+  bool no_access = false;
+  const CUresult result = look(call, context, address, bytes, want, info, no_access);
+  return result == CUDA_SUCCESS && no_access ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
+CUresult check_copy(const Call& call, Context& context, CUdeviceptr destination,
+                    Want destination_want, CUdeviceptr source, Want source_want, std::size_t bytes,
+                    CopyEnds& ends) {
+  bool to_refused = false, from_refused = false;
+  CUresult result =
+      look(call, context, destination, bytes, destination_want, ends.destination, to_refused);
+  if (result != CUDA_SUCCESS) return result;
+  result = look(call, context, source, bytes, source_want, ends.source, from_refused);
+  if (result != CUDA_SUCCESS || (!to_refused && !from_refused)) return result;
+  constexpr auto kMemory = AddressInfo::Kind::memory;
+  ends.through_host = ends.destination.kind == kMemory && ends.source.kind == kMemory &&
+                      ends.destination.gpu != ends.source.gpu && ends.destination.ordinal >= 0 &&
+                      ends.source.ordinal >= 0;
+  if (ends.through_host) return CUDA_SUCCESS;
+  static Told told;
+  return call.not_modelled(told, "a copy of which a peer without access is the only device");
 }
 
 }  // namespace symmcts::platform::abi

@@ -1,7 +1,8 @@
-// Streams. Capture is not modelled: no stream ever is captured, and to begin a capture is refused.
+// Streams.
 #include <algorithm>
+#include <utility>
 
-#include "harness/platform/abi/call.hpp"
+#include "harness/platform/abi/capture.hpp"
 #include "modelled.hpp"
 
 namespace symmcts::platform::abi {
@@ -39,20 +40,29 @@ CUresult cuStreamDestroy_v2(Call& call, CUstream handle) {
   if (const CUresult error = call.need_context(context); error != CUDA_SUCCESS) return error;
   const auto stream = call.runtime().stream_handles.take(handle);
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  call.runtime().captures.forget_stream(stream->id);
   return to_result(call.runtime().streams->destroy(stream->id));
 }
 
 CUresult cuStreamDestroy(Call& call, CUstream handle) { return cuStreamDestroy_v2(call, handle); }
 
+// A query of any stream is refused where a capture forbids unsafe calls (measured,
+// fixtures/oracles/h200-x2/error-table.txt); that waiting is too is inferred.
 CUresult cuStreamSynchronize(Call& call, CUstream handle) {
   Stream stream;
-  if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
+  CUresult error = call.need_stream(handle, stream);
+  if (error == CUDA_SUCCESS) error = refuse_on_captured(call, stream);
+  if (error == CUDA_SUCCESS) error = refuse_unsafe(call);
+  if (error != CUDA_SUCCESS) return error;
   return to_result(call.runtime().streams->synchronize(stream.id));
 }
 
 CUresult cuStreamQuery(Call& call, CUstream handle) {
   Stream stream;
-  if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
+  CUresult error = call.need_stream(handle, stream);
+  if (error == CUDA_SUCCESS) error = refuse_on_captured(call, stream);
+  if (error == CUDA_SUCCESS) error = refuse_unsafe(call);
+  if (error != CUDA_SUCCESS) return error;
   return to_result(call.runtime().streams->query(stream.id));
 }
 
@@ -64,6 +74,10 @@ CUresult cuStreamWaitEvent(Call& call, CUstream handle, CUevent event_handle, un
   if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
   const auto event = call.runtime().events.find(event_handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  bool captured = false;
+  const Code code = call.runtime().captures.wait(capture_stream(stream), event->id, flags != 0,
+                                                 event->recorded, captured);
+  if (code != Code::success || captured) return to_result(code);
   return to_result(call.runtime().streams->wait_event(stream.id, event->id));
 }
 
@@ -114,44 +128,28 @@ CUresult cuStreamGetPriority(Call& call, CUstream handle, int* priority) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamIsCapturing(Call& call, CUstream handle, CUstreamCaptureStatus* status) {
-  if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  Stream stream;
-  if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-
-// Outside a capture only the status is written (cuda.h:cuStreamGetCaptureInfo).
-CUresult cuStreamGetCaptureInfo(Call& call, CUstream handle, CUstreamCaptureStatus* status,
-                                cuuint64_t*) {
-  return cuStreamIsCapturing(call, handle, status);
-}
-
-CUresult cuStreamGetCaptureInfo_v2(Call& call, CUstream handle, CUstreamCaptureStatus* status,
-                                   cuuint64_t*, CUgraph*, const CUgraphNode**, std::size_t*) {
-  return cuStreamIsCapturing(call, handle, status);
-}
-
-CUresult cuStreamGetCaptureInfo_v3(Call& call, CUstream handle, CUstreamCaptureStatus* status,
-                                   cuuint64_t*, CUgraph*, const CUgraphNode**,
-                                   const CUgraphEdgeData**, std::size_t*) {
-  return cuStreamIsCapturing(call, handle, status);
-}
-
+// Not called after an error of device work, unlike a callback (cuda.h:cuLaunchHostFunc).
 CUresult cuLaunchHostFunc(Call& call, CUstream handle, CUhostFn function, void* data) {
   if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Stream stream;
   if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
-  return to_result(call.runtime().streams->host_function(
-      stream.id, host_function([function, data] { function(data); })));
+  Streams* streams = call.runtime().streams.get();
+  auto work = host_function([streams, function, data] {
+    if (streams->sticky_error() == Code::success) function(data);
+  });
+  CUresult result = CUDA_SUCCESS;
+  if (captured(call, stream, result, [&] { return HostWork{work}; })) return result;
+  return to_result(streams->host_function(stream.id, std::move(work)));
 }
 
 CUresult cuStreamAddCallback(Call& call, CUstream handle, CUstreamCallback callback, void* data,
                              unsigned int flags) {
   if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   Stream stream;
-  if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
+  CUresult error = call.need_stream(handle, stream);
+  // cuda.h: not supported in a capture, unlike cuLaunchHostFunc.
+  if (error == CUDA_SUCCESS) error = refuse_on_captured(call, stream);
+  if (error != CUDA_SUCCESS) return error;
   Streams* streams = call.runtime().streams.get();
   return to_result(
       streams->host_function(stream.id, host_function([streams, handle, callback, data] {

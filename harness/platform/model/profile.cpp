@@ -1,6 +1,7 @@
 #include "harness/platform/model/profile.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "harness/platform/model/driver_functions.hpp"
 #include "harness/platform/model/toml_reader.hpp"
@@ -9,8 +10,10 @@ namespace symmcts::platform {
 namespace {
 
 constexpr const char* kSchema = "symm-cts/platform/1";
-constexpr const char* kClassNames[kCopyClasses] = {
-    "htod", "dtoh", "dtod", "peer", "multicast_native", "small_htod"};
+// The classes that a profile describes; the others are derived from them.
+constexpr const char* kClassNames[] = {
+    "htod", "dtoh", "dtod", "peer", "multicast_native", "small_htod", "inline_htod"};
+constexpr int kDescribed = static_cast<int>(std::size(kClassNames));
 // Bounds that no machine comes near. With them the times of a run, which add up, stay far below
 // what 63 bits hold: nanoseconds of three centuries.
 constexpr Ns kLongestCall = 60'000'000'000;     // a driver call, a word's way, one table entry
@@ -93,15 +96,27 @@ void read_rule(TomlTable rule, bool has_engine, CopyRule& out) {
   rule.close();
 }
 
+void derive_classes(Profile& out) {
+  CopyRule& read = out.copies[static_cast<int>(CopyClass::peer_read)];
+  read = out.rule(CopyClass::peer);
+  const auto factor = static_cast<std::uint64_t>(out.peer_read_factor.value * 1000);
+  for (auto& [bytes, ns] : read.duration.value) ns = scale(ns, factor, 1000);
+}
+
 void read_copies(TomlTable copies, Profile& out) {
   copies.fact("small_upload", out.small_upload, 0, kMostBytes);
+  copies.fact("inline_upload", out.inline_upload, 0, kMostBytes);
+  copies.fact("inline_graph_upload", out.inline_graph_upload, 0, kMostBytes);
+  copies.fact("default_compute_channel", out.default_compute_channel, 0, kMostChannel);
+  copies.fact("staging_chunk", out.staging_chunk, 4096, kMostBytes);
+  copies.fact("peer_read_factor", out.peer_read_factor, 0.5, kMostContended);
   copies.fact("dtod_engine", out.dtod_engine);
   const std::string& shared = out.dtod_engine.value;
   if (!shared.empty() && shared != "htod" && shared != "dtoh" && shared != "either") {
     copies.reject("dtod_engine", "is '" + shared + "'; it must be htod, dtoh or either");
   }
   constexpr auto kNative = static_cast<int>(CopyClass::multicast_native);
-  for (int i = 0; i < kCopyClasses; ++i) {
+  for (int i = 0; i < kDescribed; ++i) {
     read_rule(copies.sub(kClassNames[i]), i != kNative, out.copies[i]);
   }
   // The setting speaks of directions; the rule needs the engine that serves that direction.
@@ -109,7 +124,7 @@ void read_copies(TomlTable copies, Profile& out) {
   native.engine = out.dtod_engine;
   if (shared == "htod") native.engine.value = out.rule(CopyClass::htod).engine.value;
   if (shared == "dtoh") native.engine.value = out.rule(CopyClass::dtoh).engine.value;
-  for (int i = 0; i < kCopyClasses; ++i) {
+  for (int i = 0; i < kDescribed; ++i) {
     const std::string& other = out.copies[i].contends_with.value;
     const bool known = other.empty() || std::any_of(std::begin(out.copies), std::end(out.copies),
                                                     [&](const CopyRule& rule) {
@@ -123,6 +138,7 @@ void read_copies(TomlTable copies, Profile& out) {
     }
   }
   copies.close();
+  derive_classes(out);
 }
 
 void read_host(TomlTable host, Profile& out) {

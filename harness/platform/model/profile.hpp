@@ -25,9 +25,20 @@ struct Marked {
 
 // Classes of device work that an engine serves. multicast_native is a copy whose destination is a
 // multicast mapping of native provenance while the source's ordinal is the one that the aperture
-// reports (it shows as DtoD); every other multicast write is peer.
-enum class CopyClass : std::uint8_t { htod, dtoh, dtod, peer, multicast_native, small_htod };
-inline constexpr int kCopyClasses = 6;
+// reports (it shows as DtoD); every other multicast write is peer. small_htod and inline_htod are
+// uploads that ride the compute channel: small ones from pinned memory; from pageable memory, or in
+// a graph. peer_read has no table of its own in a profile: it is peer at another rate.
+enum class CopyClass : std::uint8_t {
+  htod,
+  dtoh,
+  dtod,
+  peer,
+  multicast_native,
+  small_htod,
+  inline_htod,
+  peer_read
+};
+inline constexpr int kCopyClasses = 8;
 
 inline constexpr int kMostHosts = 64;  // of a machine
 
@@ -58,8 +69,13 @@ struct Profile {
   Marked<std::uint64_t> granularity, granularity_recommended;
   Marked<std::uint64_t> multicast_granularity, multicast_granularity_recommended;
   Marked<std::uint64_t> multicast_slots;
-  Marked<int> aperture_ordinal;        // what a native multicast mapping reports; a GPU of a host
-  Marked<std::uint64_t> small_upload;  // uploads below this many bytes are small_htod
+  Marked<int> aperture_ordinal;         // what a native multicast mapping reports; a GPU of a host
+  Marked<std::uint64_t> small_upload;   // uploads below this many bytes are small_htod
+  Marked<std::uint64_t> inline_upload;  // the largest one from pageable memory
+  Marked<std::uint64_t> inline_graph_upload;  // the largest one of a graph, from pinned memory
+  Marked<int> default_compute_channel;        // of the default stream, for what rides compute
+  Marked<std::uint64_t> staging_chunk;  // piece of a peer copy that goes over the host's memory
+  Marked<double> peer_read_factor;      // time of a read from a peer over that of a write to it
   // Which host-transfer engine serves multicast_native: "htod", "dtoh", or "either" (the one that
   // is free first, htod on a tie). The engine of the multicast_native rule repeats it.
   Marked<std::string> dtod_engine;

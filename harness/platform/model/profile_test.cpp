@@ -52,6 +52,19 @@ TEST(Profile, Gb200IsTheNodeOfTheReports) {
   EXPECT_EQ(p.multicast_granularity_recommended.value, 512u << 20);
 }
 
+// fixtures/oracles/h200-x2/copy-paths.txt
+TEST(Profile, H200UploadsSixtyFourKibFromPageableMemoryOnTheComputeChannel) {
+  const Profile p = load("hgx-h200");
+  EXPECT_EQ(p.inline_upload.value, 65536u);
+  EXPECT_EQ(p.inline_upload.mark, Mark::measured);
+  EXPECT_EQ(p.inline_graph_upload.value, 16384u);
+  const CopyRule& rule = p.rule(CopyClass::inline_htod);
+  EXPECT_EQ(rule.channel_type.value, 1);
+  EXPECT_EQ(rule.engine.value, "compute");
+  const auto write = static_cast<double>(p.duration(CopyClass::peer, 64u << 20));
+  EXPECT_NEAR(static_cast<double>(p.duration(CopyClass::peer_read, 64u << 20)), 1.05 * write, 2);
+}
+
 TEST(Profile, H200SaysFabricButHasNoChannel) {
   const Profile p = load("hgx-h200");
   EXPECT_EQ(p.gpus_per_host.value, 8);

@@ -90,11 +90,14 @@ TEST(OverlapMatrix, BothDirectionsTogetherAreSlower) {
   EXPECT_GE(up->end, 5361000u);
   EXPECT_LE(up->end, 6197000u);
   expect_us(down->end - down->start, 5204.6);
-  // The upload outlives the download and is faster again once that has ended.
-  const auto alone = static_cast<double>(load("hgx-h200").duration(CopyClass::htod, 256 * kMiB));
-  const double slow = static_cast<double>(down->end - down->start);
-  const double fast = static_cast<double>(up->end) - slow;
-  EXPECT_NEAR(slow / 1.17 + fast, alone, 10.0);
+  // Each has the link for itself while the other does not run. (On hardware the upload ended last,
+  // of 64 MiB the download did; one factor a direction cannot do both.)
+  const Profile p = load("hgx-h200");
+  const auto alone = [&](CopyClass c) { return static_cast<double>(p.duration(c, 256 * kMiB)); };
+  const auto together = static_cast<double>(up->end) - 60000;
+  EXPECT_NEAR(60000 + together / 1.12, alone(CopyClass::htod), 10.0);
+  const double rest = static_cast<double>(down->end - up->end);
+  EXPECT_NEAR(together / 1.13 + rest, alone(CopyClass::dtoh), 10.0);
 }
 
 // cudf#15620: 51 kB upload on another stream waited about 12 ms behind a 200 MB upload. The rate of

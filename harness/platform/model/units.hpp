@@ -28,6 +28,15 @@ enum class Code : int {
   not_permitted = 800,
   not_supported = 801,
   system_not_ready = 802,
+  stream_capture_unsupported = 900,
+  stream_capture_invalidated = 901,
+  stream_capture_merge = 902,
+  stream_capture_unmatched = 903,
+  stream_capture_unjoined = 904,
+  stream_capture_isolation = 905,
+  stream_capture_implicit = 906,
+  captured_event = 907,
+  stream_capture_wrong_thread = 908,
   unknown = 999,
 };
 

@@ -14,6 +14,16 @@ MemoryKind memory_kind(const AddressInfo& place) {
   return place.kind == Kind::host_pinned ? MemoryKind::pinned : MemoryKind::device;
 }
 
+CopyClass upload_class(const Profile& profile, const AddressInfo& source, std::uint64_t bytes,
+                       bool in_graph) {
+  if (source.kind == Kind::host_pageable) {
+    return bytes <= profile.inline_upload.value ? CopyClass::inline_htod : CopyClass::htod;
+  }
+  if (bytes < profile.small_upload.value) return CopyClass::small_htod;
+  const bool rides = in_graph && bytes <= profile.inline_graph_upload.value;
+  return rides ? CopyClass::inline_htod : CopyClass::htod;
+}
+
 bool is_local(const Profile& profile, const AddressInfo& destination, const AddressInfo& source) {
   if (destination.kind == Kind::multicast) {
     return destination.native && source.kind == Kind::memory &&
@@ -25,7 +35,7 @@ bool is_local(const Profile& profile, const AddressInfo& destination, const Addr
 }  // namespace
 
 CopyPlan plan_copy(const Profile& profile, const AddressInfo& destination,
-                   const AddressInfo& source, std::uint64_t bytes, int ordinal) {
+                   const AddressInfo& source, std::uint64_t bytes, int ordinal, bool in_graph) {
   CopyPlan plan;
   plan.source_kind = memory_kind(source);
   plan.destination_kind = memory_kind(destination);
@@ -34,7 +44,7 @@ CopyPlan plan_copy(const Profile& profile, const AddressInfo& destination,
   if (on_host(source)) {
     // Host to host is not modelled apart: it takes the upload engine (inferred).
     plan.kind = on_host(destination) ? CopyKind::htoh : CopyKind::htod;
-    plan.copy_class = bytes < profile.small_upload.value ? CopyClass::small_htod : CopyClass::htod;
+    plan.copy_class = upload_class(profile, source, bytes, in_graph);
   } else if (on_host(destination)) {
     plan.kind = CopyKind::dtoh;
     plan.copy_class = CopyClass::dtoh;
@@ -44,7 +54,9 @@ CopyPlan plan_copy(const Profile& profile, const AddressInfo& destination,
         destination.kind == Kind::multicast ? CopyClass::multicast_native : CopyClass::dtod;
   } else {
     plan.kind = CopyKind::ptop;
-    plan.copy_class = CopyClass::peer;
+    const bool pulls = source.ordinal != ordinal && destination.ordinal == ordinal;
+    plan.copy_class =
+        pulls && destination.kind == Kind::memory ? CopyClass::peer_read : CopyClass::peer;
   }
   return plan;
 }

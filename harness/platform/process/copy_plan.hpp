@@ -20,9 +20,10 @@ struct CopyPlan {
 // compared by physical device (measured on H200: provenance does not matter). A write to a
 // multicast mapping of native provenance is a local copy when the source's ordinal is the one that
 // the aperture reports, else a peer copy (reported, torchcomms#3498); through an imported mapping
-// it is always a peer copy (reported, pytorch#192530). Uploads below `small_upload` bytes ride the
-// compute channel (measured).
+// it is always a peer copy (reported, pytorch#192530). Small uploads ride the compute channel
+// (measured); how small depends on whether the source is pinned and whether a graph does it.
 CopyPlan plan_copy(const Profile& profile, const AddressInfo& destination,
-                   const AddressInfo& source, std::uint64_t bytes, int ordinal);
+                   const AddressInfo& source, std::uint64_t bytes, int ordinal,
+                   bool in_graph = false);
 
 }  // namespace symmcts::platform

@@ -33,9 +33,11 @@ class ProcessStreams final : public Streams {
   int device_of(StreamId stream) override;
 
   Code copy(StreamId stream, std::uint64_t destination, std::uint64_t source, std::uint64_t bytes,
-            std::uint32_t correlation, bool async) override;
+            Origin origin, bool async) override;
+  Code copies(StreamId stream, const std::vector<CopySpan>& spans, Origin origin) override;
   Code fill(StreamId stream, std::uint64_t destination, std::uint32_t value, int width,
-            std::uint64_t count, std::uint32_t correlation, bool async) override;
+            std::uint64_t count, Origin origin, bool async) override;
+  Code fill_rows(StreamId stream, const FillShape& shape, Origin origin, bool async) override;
   Code write_value(StreamId stream, std::uint64_t address, std::uint64_t value, int width) override;
   Code wait_value(StreamId stream, std::uint64_t address, std::uint64_t value, int width,
                   WordTest test) override;
@@ -76,6 +78,19 @@ class ProcessStreams final : public Streams {
   Code may_enqueue(StreamId stream, int& ordinal) const;
   void fail(Code code);
   Code moved(Code code);
+  std::uint32_t channel(const CopyRule& rule, int ordinal, StreamId stream);
+  // How a record shows a copy that has not run yet. `rule`: whose channel it names.
+  CopyRecord describe(const CopyPlan& plan, const CopyRule& rule, StreamId stream, int ordinal,
+                      std::uint64_t bytes, const Origin& origin, bool async);
+  FillRecord describe_fill(StreamId stream, int ordinal, std::uint64_t bytes, std::uint32_t value,
+                           const Origin& origin, bool async);
+  void copy_group(StreamId stream, const CopyPlan& plan, CopyRecord record,
+                  std::vector<CopySpan> spans);
+  // Takes a copy over the host's memory in pieces (process_streams_staged.cpp).
+  void copy_through_host(StreamId stream, int ordinal, const CopyPlan& plan, const CopySpan& span,
+                         const Origin& origin);
+  // A stream of the platform's own, on a device.
+  StreamId helper(int ordinal);
   void show(CopyRecord record, const Op& op);
 
   Client& client_;
@@ -88,6 +103,7 @@ class ProcessStreams final : public Streams {
   mutable std::mutex mutex_;
   std::map<StreamId, int> streams_;  // → ordinal
   std::map<int, StreamId> default_streams_;
+  std::map<int, StreamId> helpers_;
   std::map<EventId, EventState> events_;
   Channels channels_;
   StreamId next_stream_ = 13;  // as created streams are numbered in real traces

@@ -29,30 +29,14 @@ void ProcessStreams::show(CopyRecord record, const Op& op) {
 }
 
 Code ProcessStreams::copy(StreamId stream, std::uint64_t destination, std::uint64_t source,
-                          std::uint64_t bytes, std::uint32_t correlation, bool async) {
+                          std::uint64_t bytes, Origin origin, bool async) {
   int ordinal = 0;
   if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
   if (bytes == 0) return Code::success;
   const CopyPlan plan =
       plan_copy(profile_, memory_->resolve(destination), memory_->resolve(source), bytes, ordinal);
-  const CopyRule& rule = profile_.rule(plan.copy_class);
-  CopyRecord record;
-  record.kind = plan.kind;
-  record.source_kind = plan.source_kind;
-  record.destination_kind = plan.destination_kind;
-  record.async = async;
-  record.bytes = bytes;
-  record.device = ordinal;
-  record.source_device = plan.source_device;
-  record.destination_device = plan.destination_device;
-  record.context = static_cast<std::uint32_t>(ordinal + 1);
-  record.stream = stream;
-  record.correlation = correlation;
-  record.channel_type = static_cast<std::uint32_t>(rule.channel_type.value);
-  {
-    std::lock_guard lock(mutex_);
-    record.channel = channels_.id(rule, ordinal, stream);
-  }
+  const CopyRecord record =
+      describe(plan, profile_.rule(plan.copy_class), stream, ordinal, bytes, origin, async);
   // The driver has read pageable memory when the call returns: the caller may reuse it.
   std::shared_ptr<std::byte[]> staged;
   if (plan.source_kind == MemoryKind::pageable) {
@@ -79,25 +63,12 @@ Code ProcessStreams::copy(StreamId stream, std::uint64_t destination, std::uint6
 }
 
 Code ProcessStreams::fill(StreamId stream, std::uint64_t destination, std::uint32_t value,
-                          int width, std::uint64_t count, std::uint32_t correlation, bool async) {
+                          int width, std::uint64_t count, Origin origin, bool async) {
   int ordinal = 0;
   if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
   if (count == 0) return Code::success;
-  // A fill runs where local copies run (inferred: both ride the compute channel).
-  const CopyRule& rule = profile_.rule(CopyClass::dtod);
-  FillRecord record;
-  record.bytes = count * static_cast<std::uint64_t>(width);
-  record.value = value;
-  record.device = ordinal;
-  record.context = static_cast<std::uint32_t>(ordinal + 1);
-  record.stream = stream;
-  record.correlation = correlation;
-  record.channel_type = static_cast<std::uint32_t>(rule.channel_type.value);
-  record.async = async;
-  {
-    std::lock_guard lock(mutex_);
-    record.channel = channels_.id(rule, ordinal, stream);
-  }
+  const FillRecord record = describe_fill(
+      stream, ordinal, count * static_cast<std::uint64_t>(width), value, origin, async);
   executor_.add([&](Timeline& timeline,
                     Ns now) { return timeline.copy(stream, now, CopyClass::dtod, record.bytes); },
                 [=, this](const Op& done) {

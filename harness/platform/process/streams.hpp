@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "harness/platform/process/memory.hpp"
 
@@ -11,6 +12,17 @@ namespace symmcts::platform {
 // Copy kinds and memory kinds with CUPTI's numbers (cupti_activity.h).
 enum class CopyKind : std::uint8_t { htod = 1, dtoh = 2, dtod = 8, htoh = 9, ptop = 10 };
 enum class MemoryKind : std::uint8_t { pageable = 1, pinned = 2, device = 3 };
+
+// The call that a piece of work came from; `graph` and `node` are 0 outside the launch of a graph.
+struct Origin {
+  // Not explicit: nearly all work comes from a call of its own.
+  Origin(std::uint32_t call) : correlation(call) {}
+  Origin(std::uint32_t call, std::uint32_t graph_id, std::uint64_t node_id)
+      : correlation(call), graph(graph_id), node(node_id) {}
+  std::uint32_t correlation = 0;
+  std::uint32_t graph = 0;
+  std::uint64_t node = 0;
+};
 
 // A finished copy, as an activity record shows it.
 struct CopyRecord {
@@ -23,6 +35,9 @@ struct CopyRecord {
   int source_device = 0, destination_device = 0;  // ordinals; meaningful for ptop
   std::uint32_t context = 0, stream = 0, correlation = 0;
   std::uint32_t channel = 0, channel_type = 0;  // 1 compute, 2 asynchronous copy
+  std::uint64_t copies = 1;                     // of a batch that became one
+  std::uint32_t graph = 0;
+  std::uint64_t node = 0;
 };
 
 struct FillRecord {
@@ -33,6 +48,27 @@ struct FillRecord {
   std::uint32_t context = 0, stream = 0, correlation = 0;
   std::uint32_t channel = 0, channel_type = 0;
   bool async = true;
+  std::uint32_t graph = 0;
+  std::uint64_t node = 0;
+};
+
+// A fill of rows that lie `pitch` bytes apart.
+struct FillShape {
+  std::uint64_t destination = 0;
+  std::uint32_t value = 0;
+  int width = 1;            // of an element, in bytes
+  std::uint64_t count = 0;  // elements in a row
+  std::uint64_t rows = 1;
+  std::uint64_t pitch = 0;  // unused where there is one row
+};
+
+// One copy of several that are enqueued together.
+struct CopySpan {
+  std::uint64_t destination = 0;
+  std::uint64_t source = 0;
+  std::uint64_t bytes = 0;
+  bool read_now = false;      // a pageable source is read at the call, else in stream order
+  bool through_host = false;  // the device may not address the peer's end
 };
 
 // Takes finished work, in the order in which it completed in virtual time. Called on the executor
@@ -69,9 +105,14 @@ class Streams : public HostClock {
   // A copy's kind, engine and channel follow the profile's rules (design, section 2). A pageable
   // source is read at the call; a copy into pageable memory blocks until it is done.
   virtual Code copy(StreamId stream, std::uint64_t destination, std::uint64_t source,
-                    std::uint64_t bytes, std::uint32_t correlation, bool async) = 0;
+                    std::uint64_t bytes, Origin origin, bool async) = 0;
+  // Copies in stream order as a whole. Neighbours of one kind over the same two devices become one
+  // operation with one record; local copies keep their own (measured for cuMemcpyBatchAsync). Never
+  // waits.
+  virtual Code copies(StreamId stream, const std::vector<CopySpan>& spans, Origin origin) = 0;
   virtual Code fill(StreamId stream, std::uint64_t destination, std::uint32_t value, int width,
-                    std::uint64_t count, std::uint32_t correlation, bool async) = 0;
+                    std::uint64_t count, Origin origin, bool async) = 0;
+  virtual Code fill_rows(StreamId stream, const FillShape& shape, Origin origin, bool async) = 0;
   virtual Code write_value(StreamId stream, std::uint64_t address, std::uint64_t value,
                            int width) = 0;
   // invalid_value for a multicast mapping (a wait is a read), not_supported for host memory.

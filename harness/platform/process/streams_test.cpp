@@ -106,6 +106,27 @@ TEST_F(OneRank, ChannelsFollowTheStream) {
   EXPECT_EQ((seen[{b, 256}]), (Channels{{2, 1}}));
 }
 
+// Measured (fixtures/oracles/h200-x2/copy-paths.txt): 64 KiB from pageable memory ride the compute
+// channel, on channel 0 from the default stream, 65540 B do not; from pinned memory 1024 B do and
+// 2 KiB may not.
+TEST_F(OneRank, SmallUploadsRideTheComputeChannel) {
+  const StreamId first = streams.default_stream(0), s = streams.create(0, true);
+  std::vector<std::uint8_t> pageable(65540, 7);
+  const auto at = reinterpret_cast<std::uintptr_t>(pageable.data());
+  ASSERT_EQ(streams.copy(first, device, at, 65536, 1, false), Code::success);
+  ASSERT_EQ(streams.synchronize(first), Code::success);
+  ASSERT_EQ(streams.copy(s, device, at, 65536, 1, true), Code::success);
+  ASSERT_EQ(streams.copy(s, device, at, 65540, 1, true), Code::success);
+  ASSERT_EQ(streams.copy(s, device, FakeMemory::kPinned, 1024, 1, true), Code::success);
+  ASSERT_EQ(streams.copy(s, device, FakeMemory::kPinned, 2048, 1, true), Code::success);
+  ASSERT_EQ(streams.synchronize(s), Code::success);
+  std::vector<std::pair<unsigned, unsigned>> channels;
+  for (const auto& c : rank.sink.copies()) channels.emplace_back(c.channel_type, c.channel);
+  using Channel = std::pair<unsigned, unsigned>;
+  EXPECT_THAT(channels, ElementsAre(Channel{1, 0}, Channel{1, 1}, Channel{2, 8}, Channel{1, 1},
+                                    Channel{2, 8}));
+}
+
 TEST_F(OneRank, PageableSourceIsReadAtTheCall) {
   const StreamId s = streams.create(0, true);
   std::vector<std::uint8_t> source(4096, 7);

@@ -40,6 +40,8 @@ Record copy_record(const CopyRecord& from) {
   out.contextId = from.context;
   out.streamId = from.stream;
   out.correlationId = from.correlation;
+  out.graphId = from.graph;
+  out.graphNodeId = from.node;
   out.channelID = from.channel;
   out.channelType = static_cast<CUpti_ChannelType>(from.channel_type);
   return out;
@@ -114,7 +116,7 @@ void Activity::add_copy(const CopyRecord& record) {
   if (record.kind != CopyKind::ptop) {
     auto out = copy_record<CUpti_ActivityMemcpy6>(record);
     out.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
-    out.copyCount = 1;
+    out.copyCount = record.copies;
     add(out);
     return;
   }
@@ -138,6 +140,8 @@ void Activity::add_fill(const FillRecord& record) {
   out.contextId = record.context;
   out.streamId = record.stream;
   out.correlationId = record.correlation;
+  out.graphId = record.graph;
+  out.graphNodeId = record.node;
   out.flags = record.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : CUPTI_ACTIVITY_FLAG_NONE;
   out.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
   out.channelID = record.channel;

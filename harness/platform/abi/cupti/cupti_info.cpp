@@ -80,3 +80,23 @@ SYMMCTS_CUPTI cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per
 SYMMCTS_CUPTI cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t* id) {
   return cuptiGetStreamIdEx(context, stream, 0, id);
 }
+
+// Records of graph launches carry the ids of the executable graph and of its own copies of the
+// nodes.
+SYMMCTS_CUPTI cuptiGetGraphId(CUgraph graph, uint32_t* id) {
+  if (graph == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  return driver()->graph_id(graph, id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+SYMMCTS_CUPTI cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+  if (node == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  return driver()->graph_node_id(node, id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+SYMMCTS_CUPTI cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
+  if (exec == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  return driver()->graph_exec_id(exec, id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}

@@ -106,14 +106,36 @@ const std::set<std::string> kModelled = {"cuInit",
                                          "cuStreamWaitValue64",
                                          "cuStreamBatchMemOp",
                                          "cuPointerGetAttribute",
-                                         "cuPointerGetAttributes"};
+                                         "cuPointerGetAttributes",
+                                         "cuMemcpyBatchAsync",
+                                         "cuStreamBeginCapture",
+                                         "cuStreamEndCapture",
+                                         "cuStreamUpdateCaptureDependencies",
+                                         "cuThreadExchangeStreamCaptureMode",
+                                         "cuGraphCreate",
+                                         "cuGraphDestroy",
+                                         "cuGraphInstantiate",
+                                         "cuGraphInstantiateWithFlags",
+                                         "cuGraphInstantiateWithParams",
+                                         "cuGraphExecGetFlags",
+                                         "cuGraphExecDestroy",
+                                         "cuGraphUpload",
+                                         "cuGraphLaunch",
+                                         "cuGraphGetNodes",
+                                         "cuGraphGetRootNodes",
+                                         "cuGraphGetEdges",
+                                         "cuGraphNodeGetDependencies",
+                                         "cuGraphNodeGetType",
+                                         "cuMemsetD2D8Async",
+                                         "cuMemsetD2D16Async",
+                                         "cuMemsetD2D32Async"};
 // Modelled from the second version on.
 const std::set<std::string> kModelledFromSecond = {
     "cuDeviceTotalMem",  "cuMemGetInfo",         "cuMemAlloc",     "cuMemAllocPitch",
     "cuMemFree",         "cuMemGetAddressRange", "cuMemAllocHost", "cuMemHostGetDevicePointer",
     "cuMemcpyHtoD",      "cuMemcpyDtoH",         "cuMemcpyDtoD",   "cuMemcpyHtoDAsync",
     "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync",    "cuMemsetD8",     "cuMemsetD16",
-    "cuMemsetD32"};
+    "cuMemsetD32",       "cuMemsetD2D8",         "cuMemsetD2D16",  "cuMemsetD2D32"};
 
 bool modelled(const std::string& api, const std::string& elf) {
   if (kModelled.contains(api)) return true;
