@@ -6,6 +6,16 @@
 namespace symmcts::platform::abi {
 namespace {
 
+// A peer's block without cuCtxEnablePeerAccess: a fill is refused (measured) where a copy would be
+// staged through the host.
+bool foreign(const Call& call, Context& context, CUdeviceptr address) {
+  std::uint64_t start = 0, size = 0;
+  const auto owner = call.runtime().block_owner(address, start, size);
+  if (!owner || owner->ordinal == context.ordinal) return false;
+  const std::lock_guard lock(context.mutex);
+  return !context.peers.contains(owner->ordinal);
+}
+
 CUresult fill(Call& call, CUstream handle, CUdeviceptr to, std::uint32_t value, int width,
               std::size_t count, bool async) {
   Stream stream;
@@ -13,6 +23,7 @@ CUresult fill(Call& call, CUstream handle, CUdeviceptr to, std::uint32_t value, 
   if (count == 0) return CUDA_SUCCESS;
   const auto bytes_each = static_cast<std::size_t>(width);
   if (to % bytes_each != 0 || count > SIZE_MAX / bytes_each) return CUDA_ERROR_INVALID_VALUE;
+  if (foreign(call, *stream.context, to)) return CUDA_ERROR_INVALID_VALUE;
   AddressInfo info;
   const CUresult error =
       check_span(call, *stream.context, to, count * bytes_each, Want::device, info);

@@ -32,4 +32,19 @@ std::vector<std::shared_ptr<Mapping>> MappingTable::tiles(std::uint64_t address,
   return found;
 }
 
+std::optional<std::vector<std::shared_ptr<Mapping>>> MappingTable::inside(
+    std::uint64_t address, std::uint64_t size) const {
+  auto at = mappings_.lower_bound(address);
+  if (at != mappings_.begin()) {
+    const Mapping& before = *std::prev(at)->second;
+    if (address - before.base < before.size) return std::nullopt;
+  }
+  std::vector<std::shared_ptr<Mapping>> found;
+  for (; at != mappings_.end() && at->first - address < size; ++at) {
+    if (at->second->size > size - (at->first - address)) return std::nullopt;
+    found.push_back(at->second);
+  }
+  return found;
+}
+
 }  // namespace symmcts::platform

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "harness/platform/process/handle_table.hpp"
@@ -37,6 +38,11 @@ class MappingTable {
   // The mappings that together are exactly [address, address + size); empty where a part is not
   // mapped, pending, or the range cuts a mapping.
   std::vector<std::shared_ptr<Mapping>> tiles(std::uint64_t address, std::uint64_t size) const;
+
+  // The mappings that lie in [address, address + size), pending ones too, in order of address;
+  // nothing where the range cuts one.
+  std::optional<std::vector<std::shared_ptr<Mapping>>> inside(std::uint64_t address,
+                                                              std::uint64_t size) const;
 
  private:
   std::map<std::uint64_t, std::shared_ptr<Mapping>> mappings_;

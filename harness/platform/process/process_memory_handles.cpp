@@ -97,8 +97,9 @@ Code ProcessMemory::export_fabric(AppHandle number, std::array<std::uint8_t, 64>
 }
 
 Code ProcessMemory::import_fd(int fd, AppHandle& out) {
-  // "import bad fd": UNKNOWN; a descriptor of something else is INVALID_VALUE (measured), which the
-  // broker finds out.
+  // Measured: descriptor 0 reads as a null pointer, INVALID_VALUE; a number that is no descriptor,
+  // or one of a file or pipe, is UNKNOWN (the broker finds out the latter).
+  if (fd == 0) return Code::invalid_value;
   if (fcntl(fd, F_GETFD) == -1) return Code::unknown;
   return import([&](CallTime& time) { client_.before_import(time, kImport, fd, nullptr); },
                 [&](CallTime& time, HandleInfo& info) { return client_.import_fd(time, fd, info); },

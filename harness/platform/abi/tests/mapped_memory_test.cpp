@@ -41,7 +41,9 @@ TEST_F(MappedMemory, VirtualMemory) {
   prop.location.id = 2;
   EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_INVALID_DEVICE);
   prop.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
-  EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_INVALID_VALUE) << "A2.2: never shareable";
+  prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_NOT_SUPPORTED) << "not modelled";
   EXPECT_EQ(CU(cuMemRelease)(0x1234), CUDA_ERROR_INVALID_VALUE) << "a real driver crashes";
   CUdeviceptr reserved = 0;
   EXPECT_CU(CU(cuMemAddressReserve)(&reserved, kBlock, 0, 0, 0));
