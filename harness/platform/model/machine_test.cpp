@@ -72,6 +72,7 @@ TEST_F(MachineTest, AMappedHandleCanBeRetainedAfterItsRelease) {
   EXPECT_EQ(machine_.retain(a_, info.handle), Code::invalid_value);
 }
 
+// facts A2.5
 TEST_F(MachineTest, HandlesAreTheirOwnersOnly) {
   // cuda.h: the value of a handle means nothing in another process
   const HandleInfo info = create(a_, 0, kHandlePosixFd);
@@ -114,6 +115,7 @@ TEST_F(MachineTest, ImportsShowNoTypesAndCannotBeExportedAgain) {
   }
 }
 
+// facts A4.2, A16.2
 TEST_F(MachineTest, ADescriptorKeepsItsObjectImportable) {
   // measured: "import of a still open fd after the native release SUCCESS"
   const HandleInfo native = create(a_, 0, kHandlePosixFd);
@@ -142,6 +144,7 @@ TEST_F(MachineTest, EachExportIsADescriptorOfItsOwn) {
   EXPECT_EQ(machine_.import_descriptor(b_, second, imported), Code::success);
 }
 
+// facts A16.3
 TEST_F(MachineTest, DescriptorsStayOnTheirHostTokensCross) {
   // facts B/A4: POSIX reaches one node, FABRIC the NVLink domain
   const HandleInfo native = create(a_, 0, kHandlePosixFd | kHandleFabric);
