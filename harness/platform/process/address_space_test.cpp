@@ -64,6 +64,7 @@ TEST(AddressSpace, RefusesWhatWasMeasuredAndDocumented) {
   EXPECT_EQ(space.reserve(kGranularity, 0, 0, address), Code::success);
 }
 
+// facts A1.3
 TEST(AddressSpace, AlignsAsAskedAndNeverBelowTheGranularity) {
   AddressSpace space(kGranularity);
   reserved(space, kGranularity);

@@ -4,6 +4,12 @@
 
 namespace symmcts::platform {
 
+std::vector<std::shared_ptr<Mapping>> MappingTable::all() const {
+  std::vector<std::shared_ptr<Mapping>> out;
+  for (const auto& [base, mapping] : mappings_) out.push_back(mapping);
+  return out;
+}
+
 std::shared_ptr<Mapping> MappingTable::find(std::uint64_t address) const {
   auto at = mappings_.upper_bound(address);
   if (at == mappings_.begin()) return nullptr;

@@ -21,6 +21,7 @@ struct Mapping {
   std::shared_ptr<MemoryFile> file;  // memory only
   std::vector<std::uint8_t> access;  // cuda.h:CUmemAccess_flags, by device ordinal
   bool allocated = false;            // by cuMemAlloc: has no handle that the application could know
+  Ns made_at = 0;                    // host clock
   bool pending = false;              // the broker has not answered yet: nobody may use or unmap it
 };
 
@@ -31,6 +32,8 @@ class MappingTable {
   void add(const std::shared_ptr<Mapping>& mapping) { mappings_.emplace(mapping->base, mapping); }
   void remove(const Mapping& mapping) { mappings_.erase(mapping.base); }
 
+  // All of them, pending ones too, in order of address.
+  std::vector<std::shared_ptr<Mapping>> all() const;
   // The mapping that holds `address` and is not pending; null otherwise.
   std::shared_ptr<Mapping> find(std::uint64_t address) const;
   // True if no mapping, pending or not, touches the range.

@@ -43,7 +43,9 @@ TEST_F(MemoryTest, GarbageAndTwiceReleasedHandlesAreNamed) {
   EXPECT_EQ(m_.release(h), Code::success);
   EXPECT_EQ(m_.release(h), Code::invalid_value);
   const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, ::testing::HasSubstr("garbage instead of a physical handle in cuMemRelease"));
   EXPECT_THAT(said, ::testing::HasSubstr("cuMemRelease: this process holds no handle 0xdead"));
+  EXPECT_THAT(said, ::testing::HasSubstr("double release of a physical handle"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2);
 }
 

@@ -22,8 +22,9 @@ Code ProcessMemory::create(int ordinal, std::uint64_t size, std::uint32_t handle
     return made;
   });
   if (code != Code::success) return code;
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  out = handles_.add(info, true)->number;
+  out = handles_.add(info, true, "cuMemCreate", now)->number;
   return Code::success;
 }
 
@@ -123,8 +124,9 @@ Code ProcessMemory::import(const std::function<void(CallTime&)>& gate,
     return made;
   });
   if (code != Code::success) return code;
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  out = handles_.add(info, false)->number;
+  out = handles_.add(info, false, kImport, now)->number;
   return Code::success;
 }
 

@@ -6,15 +6,20 @@ namespace symmcts::platform {
 
 Code ProcessMemory::reserve(std::uint64_t size, std::uint64_t alignment, std::uint64_t hint,
                             std::uint64_t& address) {
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  return space_.reserve(size, alignment, hint, address);
+  const Code code = space_.reserve(size, alignment, hint, address);
+  if (code == Code::success) reserved_[address] = now;
+  return code;
 }
 
 Code ProcessMemory::free_reservation(std::uint64_t address, std::uint64_t size) {
   std::lock_guard lock(mutex_);
   // "free VA while mapped": INVALID_VALUE (measured).
   if (size == 0 || !mappings_.free(address, size)) return Code::invalid_value;
-  return space_.release(address, size);
+  const Code code = space_.release(address, size);
+  if (code == Code::success) reserved_.erase(address);
+  return code;
 }
 
 Code ProcessMemory::map(std::uint64_t address, std::uint64_t size, std::uint64_t offset,
@@ -80,6 +85,7 @@ Code ProcessMemory::complete(const std::shared_ptr<Mapping>& mapping, Code code,
   if (code == Code::success && info.kind == ObjectKind::memory)
     file = files_.adopt(info.object, mapped.memory_fd, info.size);
 
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
   if (code != Code::success) {
     mappings_.remove(*mapping);
@@ -88,6 +94,7 @@ Code ProcessMemory::complete(const std::shared_ptr<Mapping>& mapping, Code code,
   }
   mapping->broker_id = mapped.mapping;
   mapping->file = std::move(file);
+  mapping->made_at = now;
   mapping->pending = false;
   return Code::success;
 }

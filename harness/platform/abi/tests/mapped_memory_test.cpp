@@ -67,6 +67,7 @@ TEST_F(MappedMemory, MappedMemoryOfAPeer) {
   EXPECT_CU(CU(cuMemRelease)(handle));
 }
 
+// facts A9.16
 TEST_F(MappedMemory, MulticastWithBothFormsOfBind) {
   CUmulticastObjectProp prop{2, kBlock, CU_MEM_HANDLE_TYPE_FABRIC, 0};
   std::size_t granularity = 0;
