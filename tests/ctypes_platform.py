@@ -82,6 +82,7 @@ class OneProcess(unittest.TestCase):
                 "cuMemImportFromShareableHandle", byref(handle), c_void_p(other.fileno()), FD)
         expected = dict.fromkeys(codes, INVALID_VALUE)
         expected["import of a bad descriptor"] = UNKNOWN
+        expected["import of a foreign descriptor"] = UNKNOWN  # number 0 alone is INVALID_VALUE
         self.assertEqual(codes, expected)
         cuda.unmap(at, 2 * size)
         for used in (native, imported):

@@ -3,6 +3,7 @@
 #include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/common.hpp"
 #include "harness/cli/console.hpp"
+#include "harness/cli/facts_file.hpp"
 #include "harness/cli/machine.hpp"
 #include "harness/cli/repro_file.hpp"
 #include "harness/cli/toml_document.hpp"
@@ -93,9 +94,25 @@ int list_implementations(const Locations& at, bool defects_only) {
   return 0;
 }
 
+int list_facts(const Locations& at) {
+  const auto text = read_file(at.facts());
+  if (!text) return fail(judge::kExitUsage, text.error());
+  const auto facts = parse_facts(text.value(), at.facts().string());
+  if (!facts) return fail(judge::kExitUsage, facts.error());
+  for (const Fact& fact : facts.value()) {
+    print(fact.id, fact.standing() + "  " + fact.says + " [" + fact.mark + ": " + fact.source +
+                       "]" + (fact.reason.empty() ? "" : " (" + fact.reason + ")"));
+  }
+  return 0;
+}
+
 }  // namespace
 
-int list(const std::string& what) {
+int list(const ListOptions& options) {
+  const std::string& what = options.what;
+  if (options.platform && what != "facts") {
+    return fail(judge::kExitUsage, "list " + what + ": --platform goes with facts only");
+  }
   const auto at = find_locations();
   if (!at) return fail(judge::kExitError, at.error());
   if (what == "requirements") return list_requirements(at.value());
@@ -104,9 +121,10 @@ int list(const std::string& what) {
   if (what == "repros") return list_repros(at.value());
   if (what == "implementations") return list_implementations(at.value(), false);
   if (what == "defects") return list_implementations(at.value(), true);
+  if (what == "facts") return list_facts(at.value());
   return fail(judge::kExitUsage, "list " + what +
                                      ": must be requirements, profiles, platforms, "
-                                     "implementations, defects or repros");
+                                     "implementations, defects, repros or facts");
 }
 
 }  // namespace symmcts::cli

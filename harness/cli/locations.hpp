@@ -18,6 +18,7 @@ struct Locations {
   std::filesystem::path profiles() const { return data / "conformance" / "profiles"; }
   std::filesystem::path scenarios() const { return data / "conformance" / "scenarios"; }
   std::filesystem::path platforms() const { return data / "fixtures" / "platforms"; }
+  std::filesystem::path facts() const { return data / "harness" / "platform" / "facts.toml"; }
   std::filesystem::path repros() const { return data / "fixtures" / "repros"; }
 };
 

@@ -71,7 +71,7 @@ struct Verbs {
   CheckOptions check;
   ReproOptions repro;
   SelftestOptions selftest;
-  std::string list;
+  ListOptions list;
   std::function<int()> chosen;
 };
 
@@ -125,9 +125,11 @@ void add_selftest(CLI::App& app, Verbs& verbs) {
 void add_list(CLI::App& app, Verbs& verbs) {
   CLI::App* list_verb = app.add_subcommand("list", "what there is, one item a line");
   list_verb
-      ->add_option("what", verbs.list,
-                   "requirements, profiles, platforms, implementations, defects or repros")
+      ->add_option("what", verbs.list.what,
+                   "requirements, profiles, platforms, implementations, defects, repros or facts")
       ->required();
+  list_verb->add_flag("--platform", verbs.list.platform,
+                      "facts: how the software platform stands to each");
   list_verb->callback([&verbs] { verbs.chosen = [&verbs] { return list(verbs.list); }; });
 }
 

@@ -52,4 +52,9 @@ struct SelftestOptions {
   bool json = false;
 };
 
+struct ListOptions {
+  std::string what;
+  bool platform = false;  // of facts: the platform's standing, which is all there is so far
+};
+
 }  // namespace symmcts::cli

@@ -12,6 +12,6 @@ int run(const RunOptions& options);
 int check(const CheckOptions& options);
 int repro(const ReproOptions& options);
 int selftest(const SelftestOptions& options);
-int list(const std::string& what);
+int list(const ListOptions& options);
 
 }  // namespace symmcts::cli

@@ -11,7 +11,8 @@ namespace symmcts::evidence {
 struct HungRank {
   int rank = -1;
   std::string phase;
-  std::string where;  // the call that blocks, or "exchange"
+  std::string where;    // the call that blocks, or "exchange"
+  std::string calls{};  // its last driver calls, where the platform said them
 };
 
 // A multicast object that somebody waits for.
@@ -46,6 +47,17 @@ struct UnitEnd {
   std::vector<int> ranks;  // of a crash: whose doing it was, where that is known
 };
 
+// What a process did with the driver that a real one crashes on or never hears of.
+struct Misuse {
+  int rank = -1;
+  std::string kind;  // "garbage-handle", "use-after-release", "double-release", "leak"
+  std::string what;  // "physical handle", "mapping", ...
+  std::string call;
+  std::int64_t t = 0;  // of the call; of a leak, of the one that made the first thing left
+  std::int64_t count = 1;
+  std::string text;
+};
+
 // What the machine or the supervisor knows and no rank can say (machine.jsonl).
 struct MachineEvidence {
   std::string file;
@@ -53,6 +65,7 @@ struct MachineEvidence {
   std::vector<Hang> hangs;
   std::vector<Exit> exits;
   std::vector<UnitEnd> units;
+  std::vector<Misuse> misuses;
   std::vector<std::string> notes;
 };
 

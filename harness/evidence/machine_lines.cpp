@@ -17,7 +17,7 @@ Hang read_hang(JsonFields& fields) {
     for (const json& rank : *ranks) {
       JsonFields members(rank);
       hang.ranks.push_back({static_cast<int>(members.need_number("rank")), members.text("phase"),
-                            members.text("where")});
+                            members.text("where"), members.text("calls")});
       fields.fail(members.problem());
     }
   }
@@ -40,6 +40,18 @@ Hang read_hang(JsonFields& fields) {
   return hang;
 }
 
+Misuse read_misuse(JsonFields& fields) {
+  Misuse misuse;
+  misuse.rank = static_cast<int>(fields.need_number("rank"));
+  misuse.kind = fields.need_text("kind");
+  misuse.what = fields.text("what");
+  misuse.call = fields.text("call");
+  misuse.t = fields.need_amount("t");
+  misuse.count = fields.number("count", 1);
+  misuse.text = fields.text("text");
+  return misuse;
+}
+
 void read_machine_line(const std::string& type, JsonFields& fields, MachineEvidence& machine) {
   if (type == "hang") {
     machine.hangs.push_back(read_hang(fields));
@@ -58,6 +70,8 @@ void read_machine_line(const std::string& type, JsonFields& fields, MachineEvide
       unit.ranks.push_back(static_cast<int>(rank));
     }
     machine.units.push_back(std::move(unit));
+  } else if (type == "misuse") {
+    machine.misuses.push_back(read_misuse(fields));
   } else {
     fields.fail("unknown type '" + type + "'");
   }

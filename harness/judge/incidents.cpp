@@ -44,7 +44,7 @@ void complete(const evidence::EvidenceSet& set, std::vector<HungRank>& ranks) {
       if (rank.footer) {
         continue;  // it had ended by itself
       }
-      at = ranks.insert(at, {rank.rank(), "", ""});
+      at = ranks.insert(at, {rank.rank(), "", "", ""});
     }
     if (at->phase.empty()) {
       at->phase = last_phase(rank);

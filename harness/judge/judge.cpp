@@ -138,6 +138,10 @@ std::vector<std::string> read_notes(const Context& context) {
                     ": whole-microsecond times; overlaps up to 2 us are not "
                     "counted");
   }
+  for (const evidence::Misuse& misuse : context.set.machine.misuses) {
+    notes.push_back("rank " + std::to_string(misuse.rank) + ": " +
+                    (misuse.text.empty() ? misuse.kind : misuse.text));
+  }
   for (const std::string& note : context.set.machine.notes) {
     notes.push_back("machine: " + note);
   }

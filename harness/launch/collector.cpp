@@ -82,7 +82,8 @@ Status collect(const UnitRequest& request, const RunDirectory& directory,
     }
   }
   write_host_record(host, directory, environment, result);
-  return write_machine_log(evidence / "machine.jsonl", result, hang);
+  return write_machine_log(evidence / "machine.jsonl", result, hang,
+                           other_lines(directory.report()));
 }
 
 }  // namespace symmcts::launch

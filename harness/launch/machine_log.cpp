@@ -1,7 +1,10 @@
 #include "harness/launch/machine_log.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "harness/support/seal.hpp"
 
@@ -16,12 +19,13 @@ json broker_report(const Hang& hang) {
   return report.is_object() ? report : json::object();
 }
 
-std::string where_of(const json& report, int rank) {
+// What the broker's record says of a rank under `key`, or nothing.
+std::string text_of_rank(const json& report, int rank, const char* key) {
   if (!report.contains("ranks") || !report["ranks"].is_array()) return {};
   for (const json& entry : report["ranks"]) {
     if (!entry.is_object() || entry.value("rank", -1) != rank) continue;
-    return entry.contains("where") && entry["where"].is_string() ? entry["where"].get<std::string>()
-                                                                 : std::string();
+    return entry.contains(key) && entry[key].is_string() ? entry[key].get<std::string>()
+                                                         : std::string();
   }
   return {};
 }
@@ -38,10 +42,13 @@ json hang_record(const Hang& hang, const UnitResult& result) {
                  {"case", result.unit}};
   record["ranks"] = json::array();
   for (const RankState& state : result.ranks) {
-    const std::string reported = where_of(report, state.rank);
-    record["ranks"].push_back({{"rank", state.rank},
-                               {"phase", state.phase},
-                               {"where", state.where.empty() ? reported : state.where}});
+    const std::string reported = text_of_rank(report, state.rank, "where");
+    json rank = {{"rank", state.rank},
+                 {"phase", state.phase},
+                 {"where", state.where.empty() ? reported : state.where}};
+    const std::string calls = text_of_rank(report, state.rank, "calls");
+    if (!calls.empty()) rank["calls"] = calls;
+    record["ranks"].push_back(std::move(rank));
   }
   record["objects"] = report.contains("objects") ? report["objects"] : json::array();
   record["text"] = describe(hang, result.ranks);
@@ -73,7 +80,7 @@ std::string describe(const Hang& hang, const std::vector<RankState>& ranks) {
                : "no rank of the machine can move any more";
   }
   for (const RankState& state : ranks) {
-    std::string where = where_of(report, state.rank);
+    std::string where = text_of_rank(report, state.rank, "where");
     if (!state.where.empty()) where = state.where;
     text += "; rank " + std::to_string(state.rank) + " in phase " +
             (state.phase.empty() ? "start" : state.phase) +
@@ -82,10 +89,35 @@ std::string describe(const Hang& hang, const std::vector<RankState>& ranks) {
   return text;
 }
 
+bool is_hang(const std::string& line) {
+  const json report = json::parse(line, nullptr, false);
+  return report.is_object() && report.contains("type") && report["type"] == "hang";
+}
+
+std::vector<std::string> other_lines(const std::filesystem::path& report) {
+  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::string>> found;
+  std::ifstream in(report);
+  for (std::string line; std::getline(in, line) && !in.eof();) {
+    const json record = json::parse(line, nullptr, false);
+    if (!record.is_object() || is_hang(line)) continue;
+    const auto number = [&](const char* key) {
+      return record.contains(key) && record[key].is_number_integer()
+                 ? record[key].get<std::int64_t>()
+                 : std::int64_t{-1};
+    };
+    found.push_back({{number("t"), number("rank")}, line});
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> out;
+  for (auto& [key, line] : found) out.push_back(std::move(line));
+  return out;
+}
+
 Status write_machine_log(const std::filesystem::path& file, const UnitResult& result,
-                         const Hang* hang) {
+                         const Hang* hang, const std::vector<std::string>& others) {
   std::string text;
   if (hang != nullptr) text += dump(hang_record(*hang, result)) + '\n';
+  for (const std::string& line : others) text += line + '\n';
   for (const Program& program : result.programs) {
     if (program.rank < 0 || !program.ended || !program.exit.known) continue;
     json record = {{"type", "exit"}, {"rank", program.rank}, {"case", result.unit}};

@@ -228,12 +228,15 @@ class UnitRun {
     seen_.broker_died |= broker_ended();
   }
 
-  // The first whole line of the broker's deadlock report.
+  // The first whole `hang` line of the broker's report; it takes other lines too.
   std::string broker_report() const {
     if (size_of(directory_.report()) == 0) return {};
     std::ifstream in(directory_.report());
     std::string line;
-    return std::getline(in, line) && !in.eof() ? line : std::string();
+    while (std::getline(in, line) && !in.eof()) {
+      if (is_hang(line)) return line;
+    }
+    return {};
   }
 
   // SIGTERM, a grace, SIGKILL. How a program ends from here on is our doing.

@@ -207,7 +207,8 @@ class ExitCodes(Case):
     def test_lists(self):
         for what, wanted in (("requirements", "SM-PROV-1"), ("platforms", "gb200-nvl2"),
                              ("implementations", "reference"), ("profiles", "cpu-default"),
-                             ("defects", "root-keeps-native"), ("repros", "pytorch-192530")):
+                             ("defects", "root-keeps-native"), ("repros", "pytorch-192530"),
+                             ("facts", "A4.8")):
             with self.subTest(what):
                 run = self.expect_exit(0, "list", what)
                 ids = [line.split()[0] for line in run.out.splitlines()]

@@ -66,8 +66,8 @@ TEST(LateImport, TheDefectHangsInBindOnAnEmptyObject) {
               IsEmpty());
   const std::string hang = text_of(machine.report());
   EXPECT_THAT(hang, HasSubstr(R"("type":"hang")"));
-  EXPECT_THAT(hang, HasSubstr(R"({"rank":0,"where":"cuMulticastBindMem"})"));
-  EXPECT_THAT(hang, HasSubstr(R"({"rank":1,"where":"cuMulticastBindMem"})"));
+  EXPECT_THAT(hang, HasSubstr(R"({"rank":0,"where":"cuMulticastBindMem")"));
+  EXPECT_THAT(hang, HasSubstr(R"({"rank":1,"where":"cuMulticastBindMem")"));
   EXPECT_THAT(hang, HasSubstr(R"("empty":true)"));
 }
 

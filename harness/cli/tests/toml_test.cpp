@@ -6,6 +6,7 @@
 
 #include "harness/cli/catalogue.hpp"
 #include "harness/cli/catalogue_check.hpp"
+#include "harness/cli/facts_file.hpp"
 #include "harness/cli/locations.hpp"
 #include "harness/cli/profile.hpp"
 #include "harness/cli/repro_file.hpp"
@@ -214,6 +215,39 @@ TEST(Files, NamesAFileThatIsNotThere) {
   at.data = SYMMCTS_SOURCE_DIR;
   EXPECT_THAT(find_named("nope", at.platforms(), "platform").error(),
               HasSubstr("no such platform: nope (there are: "));
+}
+
+constexpr char kFact[] = R"(schema = "symm-cts/facts/1"
+[[fact]]
+id = "A1.1"
+says = "sizes are whole pages"
+mark = "D"
+source = "cuda.h"
+state = "modelled"
+tests = ["a_test:A.B"]
+)";
+
+std::string fact_error(const std::string& from, const std::string& to) {
+  const auto parsed = parse_facts(replaced(kFact, from, to), "f.toml");
+  return parsed ? std::string() : parsed.error();
+}
+
+TEST(Facts, StandBesideTheirTestsOrTheirReason) {
+  const auto facts = parse_facts(kFact, "f.toml");
+  ASSERT_TRUE(facts) << facts.error();
+  EXPECT_EQ(facts.value().at(0).standing(), "tested");
+  const std::string plain = replaced(kFact, "tests = [\"a_test:A.B\"]", "reason = \"a choice\"");
+  EXPECT_EQ(parse_facts(plain, "f.toml").value().at(0).standing(), "modelled");
+  const auto absent = parse_facts(replaced(plain, "\"modelled\"", "\"not-modelled\""), "f.toml");
+  EXPECT_EQ(absent.value().at(0).standing(), "not modelled");
+}
+
+TEST(Facts, AreRefusedByLineAndColumn) {
+  EXPECT_THAT(fact_error("tests = [\"a_test:A.B\"]\n", ""), StartsWith("f.toml:7:"));
+  EXPECT_THAT(fact_error("\"modelled\"", "\"not-modelled\""), HasSubstr("tests"));
+  EXPECT_THAT(fact_error("\"D\"", "\"X\""), StartsWith("f.toml:5:"));
+  EXPECT_THAT(fact_error("facts/1", "facts/2"), HasSubstr("symm-cts/facts/1"));
+  EXPECT_THAT(fact_error("source = \"cuda.h\"\n", ""), HasSubstr("source"));
 }
 
 }  // namespace

@@ -257,5 +257,26 @@ TEST(MachineLines, TheUnitsLineEndsAndSealsTheFile) {
             "m.jsonl:2: the file is not as it was written: its digest is another");
 }
 
+TEST(MachineLines, ReadsMisuseAndLastCalls) {
+  const Result<MachineEvidence> machine = read_machine_lines(
+      "m.jsonl",
+      R"({"type":"hang","source":"platform","ranks":[{"rank":0,"phase":"bind","where":"cuMemMap","calls":"cuMemCreate, cuMemMap"}],"objects":[]})"
+      "\n"
+      R"({"type":"misuse","rank":3,"t":17,"kind":"leak","what":"stream","call":"cuStreamCreate","count":2,"text":"left at exit: 2 streams"})"
+      "\n");
+  ASSERT_TRUE(machine) << machine.error();
+  EXPECT_EQ(machine.value().hangs.at(0).ranks.at(0).calls, "cuMemCreate, cuMemMap");
+  const Misuse& misuse = machine.value().misuses.at(0);
+  EXPECT_EQ(misuse.rank, 3);
+  EXPECT_EQ(misuse.t, 17);
+  EXPECT_EQ(misuse.kind, "leak");
+  EXPECT_EQ(misuse.what, "stream");
+  EXPECT_EQ(misuse.call, "cuStreamCreate");
+  EXPECT_EQ(misuse.count, 2);
+  EXPECT_EQ(misuse.text, "left at exit: 2 streams");
+  EXPECT_FALSE(read_machine_lines("m.jsonl", R"({"type":"misuse","kind":"leak"})"
+                                             "\n"));
+}
+
 }  // namespace
 }  // namespace symmcts::evidence

@@ -70,6 +70,19 @@ TEST(Judge, SkipExplainsWhyItIsNotKnown) {
             "skipped []: no multicast permit");
 }
 
+TEST(Judge, MisuseIsANoteAndNoVerdict) {
+  const std::string line =
+      R"({"type":"misuse","rank":1,"t":5,"kind":"double-release","what":"physical handle",)"
+      R"("call":"cuMemRelease","count":1,"text":"double release of a physical handle"})"
+      "\n";
+  const Judgement with = judge(set_of({RankText(0), RankText(1)}, line));
+  const Judgement without = judge(set_of({RankText(0), RankText(1)}));
+  EXPECT_EQ(exit_code(with), exit_code(without));
+  EXPECT_NE(std::find(with.notes.begin(), with.notes.end(),
+                      "rank 1: double release of a physical handle"),
+            with.notes.end());
+}
+
 TEST(Judge, HangThatNothingCoversIsNoPass) {
   RankText rank(0, 1);
   rank.mark("phase", 5, R"("phase":"write")").enter("cuStreamSynchronize", 9).cut();

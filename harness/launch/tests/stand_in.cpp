@@ -170,6 +170,14 @@ int misbehave(const std::string& unit, int rank) {
   if (how == "MuchEvidence" && odd) {
     while (true) out.phase("spin");
   }
+  if (how == "Misuse") {
+    const std::string file = variable("SYMMCTS_RUN_DIR") + "/report.jsonl";
+    const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const std::string t = odd ? "5" : "9";
+    const std::string line = R"({"type":"misuse","rank":)" + std::to_string(odd ? 1 : 0) +
+                             R"(,"t":)" + t + R"(,"kind":"leak","text":"left"})" + "\n";
+    (void)!write(fd, line.data(), line.size());
+  }
   if (how == "Daemon") leave_a_daemon();
   if (how == "Garbage" && odd) out.line("\x01\x02 not evidence");
   if (how != "NoVerdict" || !odd) out.verdict(unit);

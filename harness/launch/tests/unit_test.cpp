@@ -207,6 +207,18 @@ TEST_P(UnitEnds, AStandstillIsAHangThatNamesEveryRanksPhase) {
               HasSubstr(R"({"rank":1,"phase":"import","where":"cuMulticastBindMem"})"));
 }
 
+TEST_P(UnitEnds, WhatTheBrokerSaysBesideAHangIsKeptInAnOrderOfItsOwn) {
+  const UnitResult result = run("Misuse");
+  EXPECT_EQ(result.end, End::done) << result.text;
+  const std::string lines = machine("Misuse");
+  const auto later = lines.find(R"({"type":"misuse","rank":0,"t":9,"kind":"leak","text":"left"})");
+  const auto earlier =
+      lines.find(R"({"type":"misuse","rank":1,"t":5,"kind":"leak","text":"left"})");
+  ASSERT_NE(later, std::string::npos) << lines;
+  ASSERT_NE(earlier, std::string::npos) << lines;
+  EXPECT_LT(earlier, later) << "by time, whoever was heard first";
+}
+
 TEST_P(UnitEnds, TheTotalClockEndsAUnitToo) {
   Patience patience;
   patience.total = std::chrono::milliseconds(1500);

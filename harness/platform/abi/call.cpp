@@ -35,6 +35,7 @@ Stream thread_stream(Runtime& runtime, const std::shared_ptr<Context>& context) 
   made->context = context;
   made->id = runtime.streams->create(context->ordinal, false);
   runtime.records.belongs(made->id, context->id);
+  made->of_thread = true;
   runtime.stream_handles.insert(made);  // so that the end of the context ends it
   thread_streams[context->id] = *made;
   return *made;
@@ -63,6 +64,12 @@ void Call::raise(bool exit, CUresult* result) {
 CUresult Call::begin() {
   correlation_ = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   runtime_ = Runtime::get();
+  around_ = enter_function(function_.api);
+  nested_ = inside_callback;
+  if (runtime_ != nullptr && !nested_ && !inside_host_function) {
+    runtime_->client->calls(function_.api);
+  }
+  if (traced() && runtime_ != nullptr) before_ = runtime_->streams->now();
   CUresult result = CUDA_SUCCESS;
   if (!inside_callback && function_.cbid != 0 && cupti_hooks() != nullptr) {
     entered_ = true;
@@ -105,7 +112,17 @@ CUresult Call::end(CUresult result) {
     runtime_->client->passed(time, function_.api, 0);
   }
   if (entered_) raise(true, &result);
+  leave_function(around_);
+  if (traced()) {
+    const Runtime* runtime = Runtime::get();  // cuInit has just made it
+    if (runtime != nullptr) after_ = runtime->streams->now();
+  }
   return result;
+}
+
+void Call::print(const TraceLine& line, CUresult result) const {
+  const Runtime* runtime = Runtime::get();
+  line.print(runtime == nullptr ? -1 : runtime->client->machine().rank, before_, after_, result);
 }
 
 CUresult Call::not_modelled(Told& told) const {

@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 
+#include "harness/platform/abi/misuse.hpp"
 #include "harness/platform/abi/runtime.hpp"
+#include "harness/platform/abi/trace.hpp"
 
 namespace symmcts::platform::abi {
 
@@ -41,6 +43,10 @@ class Call {
 
   CUresult begin();
   CUresult end(CUresult result);
+  // Prints the call's line of the trace; after end(), and only while tracing.
+  void print(const TraceLine& line, CUresult result) const;
+  // Calls that a CUPTI client makes from its callbacks are not part of the trace.
+  bool traced() const { return tracing() && !nested_; }
 
   // For a function that the platform does not model: names it once on stderr.
   CUresult not_modelled(Told& told) const;
@@ -67,18 +73,28 @@ class Call {
   bool gated() const;
   void pass_gate();
 
-  bool entered_ = false;       // the enter callback was raised, so the exit callback is due
-  std::uint64_t scratch_ = 0;  // CUPTI's correlationData, from enter to exit
-  std::uint64_t start_ = 0;    // libcupti's own, likewise
+  const char* around_ = nullptr;  // the function that this thread was in before
+  bool nested_ = false;           // made from a CUPTI callback
+  Ns before_ = 0, after_ = 0;     // host clock, while tracing
+  bool entered_ = false;          // the enter callback was raised, so the exit callback is due
+  std::uint64_t scratch_ = 0;     // CUPTI's correlationData, from enter to exit
+  std::uint64_t start_ = 0;       // libcupti's own, likewise
 };
 
-// The whole of an exported function: `body` runs if the call is admitted.
-template <typename Body>
-CUresult run(const Function& function, const void* params, Body body) {
+// The whole of an exported function: `body` runs if the call is admitted, `arguments` puts them
+// into a line of the trace if there is one.
+template <typename Body, typename Arguments>
+CUresult run(const Function& function, const void* params, Body body, Arguments arguments) {
   Call call(function, params);
   CUresult result = call.begin();
   if (result == CUDA_SUCCESS) result = body(call);
-  return call.end(result);
+  result = call.end(result);
+  if (call.traced()) {
+    TraceLine line(function.elf);
+    arguments(line);
+    call.print(line, result);
+  }
+  return result;
 }
 
 // What need_stream does once the context is known. INVALID_HANDLE for a stream that does not exist.

@@ -190,7 +190,8 @@ CUresult cuCtxEnablePeerAccess(Call& call, CUcontext handle, unsigned int flags)
   if (const CUresult error = call.need_context(context); error != CUDA_SUCCESS) return error;
   if (handle == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (const CUresult error = find_context(call, handle, peer); error != CUDA_SUCCESS) return error;
-  if (peer->ordinal == context->ordinal) return CUDA_ERROR_INVALID_DEVICE;
+  // Measured (oracles/h200-x2).
+  if (peer->ordinal == context->ordinal) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   const std::lock_guard lock(context->mutex);
   return context->peers.insert(peer->ordinal).second ? CUDA_SUCCESS
                                                      : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;

@@ -65,6 +65,12 @@ CUresult cuDeviceGetAttribute(Call& call, int* value, CUdevice_attribute attribu
   const Runtime& runtime = call.runtime();
   if (!runtime.valid_ordinal(device)) return CUDA_ERROR_INVALID_DEVICE;
   const int local = local_index(runtime, device);
+  // Confidential computing turns multicast off, and the attribute says so (A0.4).
+  if (attribute == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED &&
+      runtime.client->machine().confidential_computing) {
+    *value = 0;
+    return CUDA_SUCCESS;
+  }
   switch (device_attribute(runtime.profile, local, attribute, *value)) {
     case Answer::known:
       return CUDA_SUCCESS;

@@ -62,4 +62,9 @@ Result<Environment> read_environment() {
   return out;
 }
 
+bool trace_wanted() {
+  const std::string value = text("SYMMCTS_TRACE");
+  return !value.empty() && value != "0";
+}
+
 }  // namespace symmcts::platform::abi

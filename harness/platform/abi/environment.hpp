@@ -19,4 +19,8 @@ struct Environment {
 // of the folder bin beside this library's. The error names the variable and its value.
 Result<Environment> read_environment();
 
+// SYMMCTS_TRACE is set to something else than 0. Asked apart from the rest, because calls are
+// traced from the first one on.
+bool trace_wanted();
+
 }  // namespace symmcts::platform::abi

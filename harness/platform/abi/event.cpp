@@ -86,7 +86,8 @@ CUresult cuEventSynchronize(Call& call, CUevent handle) {
 }
 
 CUresult cuEventElapsedTime(Call& call, float* milliseconds, CUevent start, CUevent end) {
-  if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  // Measured; the manual's INVALID_VALUE is not what the driver answers.
+  if (milliseconds == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const auto first = call.runtime().events.find(start);
   const auto last = call.runtime().events.find(end);
   if (!first || !last) return CUDA_ERROR_INVALID_HANDLE;

@@ -144,14 +144,16 @@ def write_exports(out, exports, modelled, structs, callbacks):
         if export.base in modelled:
             arguments = "".join(", " + name for name in names)
             body = f"return symmcts::platform::abi::{export.base}(call{arguments});"
-            lines.append(f"  return run(kFunction, {params}, [&](Call& call) {{ {body} }});")
+            lines.append(f"  return run(kFunction, {params}, [&](Call& call) {{ {body} }},")
         else:
             if params == "nullptr":
                 lines += [f"  (void){name};" for name in names]
             lines += ["  static Told told;",
                       f"  return run(kFunction, {params}, "
-                      "[](Call& call) { return call.not_modelled(told); });"]
-        lines += ["}", ""]
+                      "[](Call& call) { return call.not_modelled(told); },"]
+        puts = "".join(f' line.put("{name}", {name});' for name in names)
+        trace = f"[&](TraceLine& line) {{{puts} }}" if names else "[](TraceLine&) {}"
+        lines += [f"    {trace});", "}", ""]
     (out / "exports.cpp").write_text("\n".join(lines))
 
 

@@ -32,9 +32,9 @@ struct ExecObject {
 // application first sees them. Thread safe.
 class GraphHandles {
  public:
-  HandleTable<GraphObject, CUgraph> graphs{0x64a9000000};
-  HandleTable<NodeObject, CUgraphNode> nodes{0x40de000000};
-  HandleTable<ExecObject, CUgraphExec> execs{0xe8ec000000};
+  HandleTable<GraphObject, CUgraph> graphs{0x64a9000000, "graph"};
+  HandleTable<NodeObject, CUgraphNode> nodes{0x40de000000, "graph node"};
+  HandleTable<ExecObject, CUgraphExec> execs{0xe8ec000000, "executable graph"};
 
   CUgraph name(const std::shared_ptr<Graph>& graph) {
     const std::lock_guard lock(mutex_);

@@ -8,8 +8,10 @@
 #include <mutex>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "harness/platform/abi/misuse.hpp"
 #include "harness/platform/process/streams.hpp"
 
 namespace symmcts::platform::abi {
@@ -33,6 +35,7 @@ struct Stream {
   std::shared_ptr<Context> context;
   unsigned flags = CU_STREAM_DEFAULT;
   int priority = 0;
+  bool of_thread = false;  // a per-thread default stream, which no client has made
 };
 
 struct Event {
@@ -47,33 +50,46 @@ struct Event {
 template <typename T, typename Handle>
 class HandleTable {
  public:
-  explicit HandleTable(std::uintptr_t base) : next_(base) {}
+  // `what` it holds, for reports of misuse.
+  HandleTable(std::uintptr_t base, const char* what) : base_(base), next_(base), what_(what) {}
 
   // Stores `object`, writes its handle into it and returns that.
   Handle insert(const std::shared_ptr<T>& object) {
+    const Birth birth = birth_in_this_call();
     const std::lock_guard lock(mutex_);
     next_ += 16;
     const auto handle = reinterpret_cast<Handle>(next_);
     object->handle = handle;
-    objects_.emplace(next_, object);
+    objects_.emplace(next_, Entry{object, birth});
     return handle;
   }
 
-  // The object, or null where `handle` names none.
+  // The object; null, with a report, where `handle` names none.
   std::shared_ptr<T> find(Handle handle) const {
-    const std::lock_guard lock(mutex_);
-    const auto at = objects_.find(reinterpret_cast<std::uintptr_t>(handle));
-    return at == objects_.end() ? nullptr : at->second;
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto at = objects_.find(number);
+      if (at != objects_.end()) return at->second.object;
+    }
+    report_missing(what_, number, given(number), false);
+    return nullptr;
   }
 
-  // Takes the object out; null where `handle` names none.
+  // Takes the object out; null, with a report, where `handle` names none.
   std::shared_ptr<T> take(Handle handle) {
-    const std::lock_guard lock(mutex_);
-    const auto at = objects_.find(reinterpret_cast<std::uintptr_t>(handle));
-    if (at == objects_.end()) return nullptr;
-    auto object = std::move(at->second);
-    objects_.erase(at);
-    return object;
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto at = objects_.find(number);
+      if (at != objects_.end()) {
+        auto object = std::move(at->second.object);
+        objects_.erase(at);
+        return object;
+      }
+    }
+    report_missing(what_, number, given(number), true);
+    return nullptr;
   }
 
   // All objects, in no particular order.
@@ -81,14 +97,34 @@ class HandleTable {
     const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<T>> out;
     out.reserve(objects_.size());
-    for (const auto& [handle, object] : objects_) out.push_back(object);
+    for (const auto& [handle, entry] : objects_) out.push_back(entry.object);
+    return out;
+  }
+
+  // The same with the calls that made them.
+  std::vector<std::pair<std::shared_ptr<T>, Birth>> born() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<std::shared_ptr<T>, Birth>> out;
+    for (const auto& [handle, entry] : objects_) out.emplace_back(entry.object, entry.birth);
     return out;
   }
 
  private:
+  struct Entry {
+    std::shared_ptr<T> object;
+    Birth birth;
+  };
+
+  bool given(std::uintptr_t number) const {
+    const std::lock_guard lock(mutex_);
+    return number > base_ && number <= next_ && (number - base_) % 16 == 0;
+  }
+
   mutable std::mutex mutex_;
+  const std::uintptr_t base_;
   std::uintptr_t next_;
-  std::unordered_map<std::uintptr_t, std::shared_ptr<T>> objects_;
+  const char* const what_;
+  std::unordered_map<std::uintptr_t, Entry> objects_;
 };
 
 }  // namespace symmcts::platform::abi

@@ -1,5 +1,5 @@
 // Stream memory operations. The first and the second version take the same arguments; the second
-// one adds the memory barrier.
+// one adds the memory barrier as an operation and refuses the flag that leaves it out (measured).
 #include "harness/platform/abi/capture.hpp"
 #include "harness/platform/abi/span.hpp"
 #include "modelled.hpp"
@@ -21,9 +21,9 @@ CUresult check_wait_flags(unsigned flags, WordTest& test) {
   return CUDA_SUCCESS;
 }
 
-CUresult check_write_flags(unsigned flags) {
-  constexpr auto kKnown = static_cast<unsigned>(CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
-  return (flags & ~kKnown) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+CUresult check_write_flags(unsigned flags, bool second) {
+  const unsigned known = second ? 0 : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+  return (flags & ~known) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult check_place(const Call& call, Context& context, const Operation& operation) {
@@ -54,10 +54,10 @@ CUresult enqueue(Call& call, const Stream& stream, const std::vector<Operation>&
 }
 
 CUresult write(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t value, int width,
-               unsigned flags) {
+               unsigned flags, bool second) {
   Stream stream;
   CUresult error = call.need_stream(handle, stream);
-  if (error == CUDA_SUCCESS) error = check_write_flags(flags);
+  if (error == CUDA_SUCCESS) error = check_write_flags(flags, second);
   const Operation operation{false, address, value, width, WordTest::geq};
   if (error == CUDA_SUCCESS) error = check_place(call, *stream.context, operation);
   return error == CUDA_SUCCESS ? enqueue(call, stream, {operation}) : error;
@@ -75,7 +75,7 @@ CUresult wait(Call& call, CUstream handle, CUdeviceptr address, std::uint64_t va
 
 // One element of a batch. `nothing` is set for a barrier: streams run their work in order, so it
 // has no effect here.
-CUresult read_operation(const CUstreamBatchMemOpParams& params, bool barriers, Operation& out,
+CUresult read_operation(const CUstreamBatchMemOpParams& params, bool second, Operation& out,
                         bool& nothing) {
   nothing = false;
   switch (params.operation) {
@@ -87,13 +87,13 @@ CUresult read_operation(const CUstreamBatchMemOpParams& params, bool barriers, O
       return check_wait_flags(params.waitValue.flags, out.test);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
       out = {false, params.writeValue.address, params.writeValue.value, 4, WordTest::geq};
-      return check_write_flags(params.writeValue.flags);
+      return check_write_flags(params.writeValue.flags, second);
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
       out = {false, params.writeValue.address, params.writeValue.value64, 8, WordTest::geq};
-      return check_write_flags(params.writeValue.flags);
+      return check_write_flags(params.writeValue.flags, second);
     case CU_STREAM_MEM_OP_BARRIER:
       nothing = true;
-      return barriers && params.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU
+      return second && params.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU
                  ? CUDA_SUCCESS
                  : CUDA_ERROR_INVALID_VALUE;
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
@@ -104,7 +104,7 @@ CUresult read_operation(const CUstreamBatchMemOpParams& params, bool barriers, O
 
 // Checks the whole batch before any of it is enqueued.
 CUresult batch(Call& call, CUstream handle, unsigned count, const CUstreamBatchMemOpParams* params,
-               unsigned flags, bool barriers) {
+               unsigned flags, bool second) {
   Stream stream;
   if (const CUresult error = call.need_stream(handle, stream); error != CUDA_SUCCESS) return error;
   if (flags != 0 || count > kMaximumOperations || (count > 0 && params == nullptr)) {
@@ -114,7 +114,7 @@ CUresult batch(Call& call, CUstream handle, unsigned count, const CUstreamBatchM
   for (unsigned i = 0; i < count; ++i) {
     Operation operation;
     bool nothing = false;
-    CUresult error = read_operation(params[i], barriers, operation, nothing);
+    CUresult error = read_operation(params[i], second, operation, nothing);
     if (error == CUDA_SUCCESS && !nothing) error = check_place(call, *stream.context, operation);
     if (error != CUDA_SUCCESS) return error;
     if (!nothing) operations.push_back(operation);
@@ -126,22 +126,22 @@ CUresult batch(Call& call, CUstream handle, unsigned count, const CUstreamBatchM
 
 CUresult cuStreamWriteValue32(Call& call, CUstream stream, CUdeviceptr address, cuuint32_t value,
                               unsigned int flags) {
-  return write(call, stream, address, value, 4, flags);
+  return write(call, stream, address, value, 4, flags, false);
 }
 
 CUresult cuStreamWriteValue32_v2(Call& call, CUstream stream, CUdeviceptr address, cuuint32_t value,
                                  unsigned int flags) {
-  return write(call, stream, address, value, 4, flags);
+  return write(call, stream, address, value, 4, flags, true);
 }
 
 CUresult cuStreamWriteValue64(Call& call, CUstream stream, CUdeviceptr address, cuuint64_t value,
                               unsigned int flags) {
-  return write(call, stream, address, value, 8, flags);
+  return write(call, stream, address, value, 8, flags, false);
 }
 
 CUresult cuStreamWriteValue64_v2(Call& call, CUstream stream, CUdeviceptr address, cuuint64_t value,
                                  unsigned int flags) {
-  return write(call, stream, address, value, 8, flags);
+  return write(call, stream, address, value, 8, flags, true);
 }
 
 CUresult cuStreamWaitValue32(Call& call, CUstream stream, CUdeviceptr address, cuuint32_t value,

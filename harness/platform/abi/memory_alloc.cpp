@@ -88,8 +88,11 @@ CUresult cuMemGetAddressRange_v2(Call& call, CUdeviceptr* base, std::size_t* siz
                                  CUdeviceptr address) {
   std::shared_ptr<Context> context;
   if (const CUresult error = call.need_context(context); error != CUDA_SUCCESS) return error;
-  const AddressInfo info = call.runtime().memory->resolve(address);
+  AddressInfo info = call.runtime().memory->resolve(address);
   if (info.mapping_size == 0) return CUDA_ERROR_NOT_FOUND;  // cuda.h:cuMemGetAddressRange
+  // Of cuMemAlloc's memory what was asked for (measured), of other memory the mapping.
+  std::uint64_t start = 0, size_asked = 0;
+  if (call.runtime().block_owner(address, start, size_asked)) info.mapping_size = size_asked;
   if (base != nullptr) *base = info.mapping_base;
   if (size != nullptr) *size = info.mapping_size;
   return CUDA_SUCCESS;
@@ -156,7 +159,10 @@ CUresult cuMemHostUnregister(Call& call, void* address) {
     const std::lock_guard lock(runtime.blocks_mutex);
     const auto at = runtime.host_blocks.find(reinterpret_cast<std::uint64_t>(address));
     if (at == runtime.host_blocks.end() || !at->second.registered) {
-      return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+      // Inside a registered block: INVALID_VALUE (measured).
+      const HostBlock* around = host_block(runtime, address);
+      return around != nullptr && around->registered ? CUDA_ERROR_INVALID_VALUE
+                                                     : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
     runtime.host_blocks.erase(at);
   }

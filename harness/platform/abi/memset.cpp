@@ -7,6 +7,16 @@
 namespace symmcts::platform::abi {
 namespace {
 
+// A peer's block without cuCtxEnablePeerAccess: a fill is refused (measured) where a copy would be
+// staged through the host.
+bool foreign(const Call& call, Context& context, CUdeviceptr address) {
+  std::uint64_t start = 0, size = 0;
+  const auto owner = call.runtime().block_owner(address, start, size);
+  if (!owner || owner->ordinal == context.ordinal) return false;
+  const std::lock_guard lock(context.mutex);
+  return !context.peers.contains(owner->ordinal);
+}
+
 // `shape.rows` may be 0. A pitch counts only where there is more than one row.
 CUresult fill(Call& call, CUstream handle, FillShape shape, bool async) {
   Stream stream;
@@ -22,6 +32,7 @@ CUresult fill(Call& call, CUstream handle, FillShape shape, bool async) {
   if (shape.destination % each != 0 || shape.count > SIZE_MAX / each) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (foreign(call, *stream.context, shape.destination)) return CUDA_ERROR_INVALID_VALUE;
   std::size_t bytes = shape.count * each;
   if (shape.rows > 1) {
     if (shape.pitch < bytes || shape.pitch % each != 0 ||

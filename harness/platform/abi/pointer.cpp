@@ -23,7 +23,11 @@ struct Pointer {
 bool look(Runtime& runtime, CUdeviceptr address, Pointer& out) {
   out.address = address;
   out.info = runtime.memory->resolve(address);
-  if (out.info.kind == AddressInfo::Kind::host_pageable) return false;
+  // Reserved space with nothing in it is as unknown as memory of the host (measured).
+  if (out.info.kind == AddressInfo::Kind::host_pageable ||
+      out.info.kind == AddressInfo::Kind::reserved) {
+    return false;
+  }
   out.ordinal = out.info.ordinal;
   std::uint64_t start = 0, size = 0;
   out.owner = runtime.block_owner(address, start, size);
@@ -75,7 +79,7 @@ CUresult get(void* data, CUpointer_attribute attribute, const Pointer& pointer) 
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return put<std::size_t>(data, info.range_size);
     case CU_POINTER_ATTRIBUTE_MAPPED:
-      return put<unsigned>(data, info.kind == AddressInfo::Kind::reserved ? 0 : 1);
+      return put<unsigned>(data, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return put<std::uint64_t>(data, info.allowed_handle_types);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:

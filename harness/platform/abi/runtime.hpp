@@ -64,9 +64,9 @@ struct Runtime {
   std::unique_ptr<Streams> streams;
   std::unique_ptr<Memory> memory;
 
-  HandleTable<Context, CUcontext> contexts{0xc0de000000};
-  HandleTable<Stream, CUstream> stream_handles{0x57e4000000};
-  HandleTable<Event, CUevent> events{0xe7e7000000};
+  HandleTable<Context, CUcontext> contexts{0xc0de000000, "context"};
+  HandleTable<Stream, CUstream> stream_handles{0x57e4000000, "stream"};
+  HandleTable<Event, CUevent> events{0xe7e7000000, "event"};
   Captures captures;
   GraphHandles graphs;
   std::vector<std::shared_ptr<Context>> primary;  // by ordinal

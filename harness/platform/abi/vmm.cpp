@@ -10,6 +10,7 @@
 namespace symmcts::platform::abi {
 namespace {
 
+constexpr std::uint32_t kHandleTypes = kHandlePosixFd | kHandleFabric;
 constexpr unsigned kWindowsHandles = CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT;
 
 bool host_location(CUmemLocationType type) {
@@ -17,20 +18,21 @@ bool host_location(CUmemLocationType type) {
          type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
 
-// What cuMemCreate and cuMemGetAllocationGranularity require of a property.
+// What cuMemCreate and cuMemGetAllocationGranularity require of a property. Measured
+// (oracles/h200-x2): a Windows type is INVALID_VALUE; memory of the host with a handle type too,
+// and so is HOST_NUMA_CURRENT (A2.2).
 CUresult check_property(const Call& call, const CUmemAllocationProp* prop) {
   if (prop == nullptr || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const unsigned types = prop->requestedHandleTypes;
-  if ((types & ~(kHandlePosixFd | kHandleFabric | kWindowsHandles)) != 0) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  if ((types & kWindowsHandles) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  if ((types & kWindowsHandles) != 0) return CUDA_ERROR_INVALID_VALUE;
+  const CUmemLocationType place = prop->location.type;
+  if (place == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT) return CUDA_ERROR_INVALID_VALUE;
+  if (place == CU_MEM_LOCATION_TYPE_HOST && types != 0) return CUDA_ERROR_INVALID_VALUE;
   static Told host, rdma;
-  if (host_location(prop->location.type)) return call.not_modelled(host, "memory of the host");
-  if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-  if (!call.runtime().valid_ordinal(prop->location.id)) return CUDA_ERROR_INVALID_DEVICE;
+  if (host_location(place)) return call.not_modelled(host, "memory of the host");
+  if (place != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
   if (prop->allocFlags.gpuDirectRDMACapable != 0) {
     return call.not_modelled(rdma, "memory for GPUDirect RDMA");
   }
@@ -56,9 +58,10 @@ CUresult cuMemCreate(Call& call, CUmemGenericAllocationHandle* out, std::size_t 
                      const CUmemAllocationProp* prop, unsigned long long flags) {
   if (out == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult error = check_property(call, prop); error != CUDA_SUCCESS) return error;
+  // A bit that means nothing is accepted (measured); that it has no effect is inferred.
+  const auto types = static_cast<std::uint32_t>(prop->requestedHandleTypes) & kHandleTypes;
   AppHandle handle = 0;
-  const Code code = call.runtime().memory->create(
-      prop->location.id, size, static_cast<std::uint32_t>(prop->requestedHandleTypes), handle);
+  const Code code = call.runtime().memory->create(prop->location.id, size, types, handle);
   if (code == Code::success) *out = handle;
   return to_result(code);
 }
@@ -92,7 +95,7 @@ CUresult cuMemSetAccess(Call& call, CUdeviceptr address, std::size_t size,
     static Told told;
     if (host_location(wanted.location.type)) return call.not_modelled(told, "access for the host");
     if (wanted.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (!call.runtime().valid_ordinal(wanted.location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    // An ordinal that does not exist: INVALID_VALUE (measured; Memory says so).
     if (wanted.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
         wanted.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         wanted.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
@@ -137,12 +140,14 @@ CUresult cuMemExportToShareableHandle(Call& call, void* out, CUmemGenericAllocat
 CUresult cuMemImportFromShareableHandle(Call& call, CUmemGenericAllocationHandle* out,
                                         void* os_handle, CUmemAllocationHandleType type) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  // Descriptor 0 is a null pointer here: INVALID_VALUE (measured).
+  if (os_handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   AppHandle handle = 0;
   Code code = Code::invalid_value;
   if (type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
     const auto fd = static_cast<int>(reinterpret_cast<std::intptr_t>(os_handle));
     code = call.runtime().memory->import_fd(fd, handle);
-  } else if (type == CU_MEM_HANDLE_TYPE_FABRIC && os_handle != nullptr) {
+  } else if (type == CU_MEM_HANDLE_TYPE_FABRIC) {
     std::array<std::uint8_t, 64> bytes{};
     std::memcpy(bytes.data(), os_handle, bytes.size());
     code = call.runtime().memory->import_fabric(bytes, handle);

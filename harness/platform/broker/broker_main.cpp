@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   app.add_option("--profile", arguments.profile, "platform profile, by name or path")->required();
   app.add_option("--scenario", arguments.scenario, "file with holds and faults");
   app.add_option("--seed", arguments.seed, "seed of the machine")->check(seed_problem);
-  app.add_option("--report", arguments.report, "file that takes deadlock reports, a line each");
+  app.add_option("--report", arguments.report, "file that takes deadlocks and misuse, a line each");
   app.add_option("--expect-clients", arguments.expected_clients,
                  "clients that will come; those not here yet count as running")
       ->check(CLI::NonNegativeNumber);

@@ -31,7 +31,7 @@ BrokerState::BrokerState(Setup setup, PublishedPage page, Outlet& outlet)
     : setup_(std::move(setup)),
       page_(std::move(page)),
       outlet_(outlet),
-      machine_(setup_.profile, setup_.seed, setup_.scenario.multicast_slots),
+      machine_(setup_.profile, setup_.seed, setup_.scenario.faults),
       words_(setup_.profile.word_visible_ns.value,
              [this](std::uint64_t allocation, std::uint64_t offset) {
                std::uint64_t size = 0;
@@ -80,6 +80,7 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
   welcome.gpu_count = setup_.profile.gpus_per_host.value;
   welcome.first_gpu = host * welcome.gpu_count;
   welcome.has_holds = gates_.any();
+  welcome.confidential_computing = setup_.scenario.faults.confidential_computing;
   packet.put(Code::success).put(Ns{0}).put(welcome);
   reply = packet.put_text(setup_.profile_text).put_text(setup_.profile.name).bytes();
   return client;
@@ -109,7 +110,7 @@ bool BrokerState::dispatch(ClientId client, Packet packet) {
   Request request{client, id, now, fields, packet.fd};
   const bool known = handle_memory(op, request) || handle_multicast(op, request) ||
                      handle_order(op, request) || handle_words(op, request) ||
-                     handle_holds(op, request);
+                     handle_holds(op, request) || handle_misuse(op, request);
   return known && fields.done();
 }
 
@@ -256,7 +257,8 @@ void BrokerState::report_deadlock() {
   });
   for (const ClientId client : ordered) {
     const Stuck* stuck = quiescence_.stuck(client);
-    DeadlockReport::Rank rank{rank_of(client), stuck == nullptr ? "" : stuck->where, {}};
+    DeadlockReport::Rank rank{rank_of(client), "", "", {}};
+    if (stuck != nullptr) rank = {rank_of(client), stuck->where, stuck->calls, {}};
     for (const Parked& call : parked_) {
       if (call.client == client && call.handle != 0) {
         rank.object = machine_.team_of_handle(call.handle);

@@ -14,6 +14,7 @@
 #include "harness/platform/broker/wire.hpp"
 #include "harness/platform/model/hold_gates.hpp"
 #include "harness/platform/model/machine.hpp"
+#include "harness/platform/model/misuse.hpp"
 #include "harness/platform/model/quiescence.hpp"
 #include "harness/platform/model/scenario.hpp"
 #include "harness/platform/model/word_log.hpp"
@@ -31,6 +32,7 @@ class Outlet {
   virtual UniqueFd open_descriptor(std::uint64_t id) = 0;
   virtual std::optional<std::uint64_t> find_descriptor(int fd) = 0;
   virtual void deadlocked(const DeadlockReport& report) = 0;
+  virtual void misused(int rank, const Misuse& misuse) = 0;
   // A client turned out not to speak the protocol after its packet had been taken.
   virtual void refuse(ClientId client) = 0;
 };
@@ -102,6 +104,7 @@ class BrokerState {
   bool handle_order(Op op, Request& request);
   bool handle_words(Op op, Request& request);
   bool handle_holds(Op op, Request& request);
+  bool handle_misuse(Op op, Request& request);
 
   Answer handle_answer(Code code, const HandleInfo& info) const;
   Answer export_descriptor(Request& request);

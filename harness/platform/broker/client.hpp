@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/platform/model/misuse.hpp"
 #include "harness/platform/model/objects.hpp"
 #include "harness/platform/model/units.hpp"
 #include "harness/support/result.hpp"
@@ -31,8 +32,9 @@ struct MachineInfo {
   std::uint64_t seed = 0;
   int rank = 0;
   int host = 0;
-  int first_gpu = 0;  // machine-wide index of this host's GPU 0
-  int gpu_count = 0;  // GPUs of this host
+  int first_gpu = 0;                    // machine-wide index of this host's GPU 0
+  int gpu_count = 0;                    // GPUs of this host
+  bool confidential_computing = false;  // multicast is off, and its attribute says so (A0.4)
 };
 
 struct Mapped {
@@ -126,6 +128,11 @@ class Client {
   // null for a descriptor; `fd` is -1 for a token.
   virtual void before_import(CallTime& time, const char* function, int fd,
                              const std::array<std::uint8_t, 64>* fabric) = 0;
+
+  // What this process did wrong, for the evidence; whoever found it has told people. One way.
+  virtual void misused(const Misuse& misuse) { (void)misuse; }
+  // A driver call begins: reports on a deadlock name the last ones. `function` is a literal.
+  virtual void calls(const char* function) { (void)function; }
 
   // Blocks until a notice or until wake() was called (then empty).
   virtual std::optional<Notice> next_notice() = 0;

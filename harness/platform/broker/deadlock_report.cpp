@@ -46,6 +46,7 @@ std::string deadlock_text(const DeadlockReport& report) {
     text += (&rank == report.ranks.data() ? " rank " : "; rank ") + std::to_string(rank.rank) +
             " waits in " + rank.where;
     if (rank.object) text += team_text(*rank.object, report.gpus);
+    if (!rank.calls.empty()) text += " (last calls: " + rank.calls + ")";
   }
   return text;
 }
@@ -57,7 +58,7 @@ std::string deadlock_json(const DeadlockReport& report) {
   line["ranks"] = nlohmann::ordered_json::array();
   line["objects"] = nlohmann::ordered_json::array();
   for (const auto& rank : report.ranks) {
-    line["ranks"].push_back({{"rank", rank.rank}, {"where", rank.where}});
+    line["ranks"].push_back({{"rank", rank.rank}, {"where", rank.where}, {"calls", rank.calls}});
     if (!rank.object) continue;
     nlohmann::ordered_json object;
     object["creator"] = rank.object->creator;

@@ -12,6 +12,7 @@ struct DeadlockReport {
   struct Rank {
     int rank = 0;
     std::string where;               // the call or the exchange it waits in
+    std::string calls;               // its last driver calls, or empty
     std::optional<TeamView> object;  // the multicast object it waits for
   };
   std::vector<Rank> ranks;  // in order of rank

@@ -61,6 +61,7 @@ Result<std::unique_ptr<Client>> enter(UniqueFd socket, const JoinOptions& option
   machine.host = welcome.host;
   machine.first_gpu = welcome.first_gpu;
   machine.gpu_count = welcome.gpu_count;
+  machine.confidential_computing = welcome.confidential_computing != 0;
   if (!in.done()) return Error{where(options) + " speaks another version of the protocol"};
   auto page = SeenPage::open(std::move(greeting.packet.fd));
   if (!page) return Error{page.error()};

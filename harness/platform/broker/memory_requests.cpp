@@ -63,7 +63,7 @@ bool BrokerState::handle_memory(Op op, Request& request) {
     }
     case Op::import_fd: {
       const auto id = outlet_.find_descriptor(request.fd.get());
-      const Code code = id ? machine_.import_descriptor(client, *id, info) : Code::invalid_value;
+      const Code code = id ? machine_.import_descriptor(client, *id, info) : Code::unknown;
       reply(request, handle_answer(code, info));
       return true;
     }

@@ -35,6 +35,7 @@ bool BrokerState::handle_order(Op op, Request& request) {
       stuck.in_exchange = in.take<std::uint8_t>() != 0;
       const auto seen = in.take<std::uint64_t>();
       stuck.where = in.take_text();
+      stuck.calls = in.take_text();
       quiescence_.report_stuck(client, stuck, seen);
       // It may have reported before it heard that nobody waits for grants.
       if (!quiescence_.deterministic() && stuck.next_event != kNever) {

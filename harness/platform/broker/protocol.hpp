@@ -10,7 +10,7 @@ namespace symmcts::platform {
 //                    ToClient::notice, u8 kind, u64 id, u64 at, text
 // The order of a client's packets is the order of its calls. Fields are listed beside each Op,
 // those of the reply after the arrow; HandleInfo and the like travel as they lie in memory.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 enum class Op : std::uint8_t {
   hello = 1,             // u32 version, i32 rank, i32 host, u8 managed [pidfd, if any] → Welcome,
@@ -38,11 +38,12 @@ enum class Op : std::uint8_t {
   message_out,           // i32 rank of the receiver (no answer)
   message_in,            // u64 count (no answer)
   stuck,                 // u64 next, u64 deadline, u8 in call, u8 in exchange, u64 notices seen,
-                         // text (no answer)
+                         // text, text last calls (no answer)
   running,               // (no answer)
   before,                // u64 handle, text function
   before_import,         // u8 fabric, 64 bytes, text function [descriptor]
   passed,                // u64 handle, text function (no answer)
+  misuse,                // u64 at, u64 count, text kind, text what, text call (no answer)
 };
 
 enum class ToClient : std::uint8_t { reply = 1, notice = 2 };
@@ -53,6 +54,7 @@ struct Welcome {
   std::uint64_t seed = 0;
   std::int32_t rank = 0, host = 0, first_gpu = 0, gpu_count = 0;
   std::uint8_t has_holds = 0;
+  std::uint8_t confidential_computing = 0;
 };
 
 // Ranges in one reply about replicas.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <vector>
 
+#include "harness/platform/broker/misuse_report.hpp"
 #include "harness/support/printable.hpp"
 
 namespace symmcts::platform {
@@ -313,13 +314,20 @@ void Server::refuse(ClientId client) {
   connections_.at(it->second).broken = true;
 }
 
-void Server::deadlocked(const DeadlockReport& report) {
-  std::fprintf(stderr, "symmcts-broker: %s\n", printable(deadlock_text(report)).c_str());
+void Server::deadlocked(const DeadlockReport& deadlock) {
+  std::fprintf(stderr, "symmcts-broker: %s\n", printable(deadlock_text(deadlock)).c_str());
+  report(deadlock_json(deadlock) + "\n");
+}
+
+// Its own process has told people already.
+void Server::misused(int rank, const Misuse& misuse) { report(misuse_json(rank, misuse) + "\n"); }
+
+void Server::report(const std::string& lines) const {
   if (options_.report_path.empty()) return;
-  const std::string line = deadlock_json(report) + "\n";
   UniqueFd file(
       ::open(options_.report_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+  if (!file ||
+      ::write(file.get(), lines.data(), lines.size()) != static_cast<ssize_t>(lines.size())) {
     std::fprintf(stderr, "symmcts-broker: cannot write '%s': %s\n",
                  printable(options_.report_path).c_str(), std::strerror(errno));
   }

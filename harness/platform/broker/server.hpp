@@ -25,7 +25,7 @@ class Server : public Outlet {
   struct Options {
     std::optional<ListeningSocket> listening;  // none: only the client given by `client`
     UniqueFd client;                           // a connection that exists already, or none
-    std::string report_path;                   // takes deadlock reports; empty: none
+    std::string report_path;                   // takes deadlocks and misuse; empty: none
     int expected_clients = 0;                  // does not end before so many have come
     bool stay = false;                         // ends only by a signal
     bool started_by_client = false;            // ends if none ever comes
@@ -40,7 +40,8 @@ class Server : public Outlet {
   void send(ClientId client, Bytes packet, UniqueFd fd) override;
   UniqueFd open_descriptor(std::uint64_t id) override;
   std::optional<std::uint64_t> find_descriptor(int fd) override;
-  void deadlocked(const DeadlockReport& report) override;
+  void deadlocked(const DeadlockReport& deadlock) override;
+  void misused(int rank, const Misuse& misuse) override;
   void refuse(ClientId client) override;
 
  private:
@@ -70,6 +71,7 @@ class Server : public Outlet {
   bool drop_ended();
   void drop_broken();
   bool finished();
+  void report(const std::string& lines) const;
 
   Options options_;
   UniqueFd epoll_, signals_;

@@ -154,7 +154,13 @@ void SocketClient::report_stuck(const Stuck& stuck) {
   fields.put(stuck.next_event).put(stuck.deadline).put(std::uint8_t{stuck.in_call});
   fields.put(std::uint8_t{stuck.in_exchange});
   fields.put(notices_taken_.load());
-  tell(Op::stuck, fields.put_text(stuck.where));
+  tell(Op::stuck, fields.put_text(stuck.where).put_text(last_calls_.text()));
+}
+
+void SocketClient::misused(const Misuse& misuse) {
+  WireWriter fields;
+  fields.put(misuse.at).put(misuse.count).put_text(misuse.kind);
+  tell(Op::misuse, fields.put_text(misuse.what).put_text(misuse.call));
 }
 
 }  // namespace symmcts::platform

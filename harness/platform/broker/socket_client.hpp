@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/platform/broker/client.hpp"
+#include "harness/platform/broker/last_calls.hpp"
 #include "harness/platform/broker/machine_page.hpp"
 #include "harness/platform/broker/packet_socket.hpp"
 #include "harness/platform/broker/protocol.hpp"
@@ -66,6 +67,8 @@ class SocketClient : public Client {
   void message_in(std::uint64_t count) override;
   void report_stuck(const Stuck& stuck) override;
   void report_running() override;
+  void misused(const Misuse& misuse) override;
+  void calls(const char* function) override { last_calls_.note(function); }
 
   void before(CallTime& time, const char* function, std::uint64_t handle) override;
   void passed(CallTime& time, const char* function, std::uint64_t handle) override;
@@ -111,6 +114,7 @@ class SocketClient : public Client {
   pid_t process_;  // the one that joined
   std::atomic<bool> managed_;
   std::atomic<std::uint64_t> notices_taken_{0};  // of those that can unstick
+  LastCalls last_calls_;
 
   std::mutex send_mutex_;  // makes the order of packets that of the calls
 

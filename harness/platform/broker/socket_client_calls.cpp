@@ -51,8 +51,7 @@ Code SocketClient::export_fabric(CallTime& time, std::uint64_t handle,
 
 Code SocketClient::import_fd(CallTime& time, int fd, HandleInfo& out) {
   time.at = time.now;
-  // Measured: a number that is no open descriptor gives UNKNOWN, one that is not ours
-  // INVALID_VALUE.
+  // Measured: a number that is no open descriptor gives UNKNOWN, and so does one that is not ours.
   if (::fcntl(fd, F_GETFD) < 0) return Code::unknown;
   return ask_for_handle(time, Op::import_fd, {}, out, fd);
 }

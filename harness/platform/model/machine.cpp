@@ -5,16 +5,16 @@
 
 namespace symmcts::platform {
 
-Machine::Machine(const Profile& profile, std::uint64_t seed,
-                 std::optional<std::uint64_t> slot_limit)
-    : gpus_(profile.hosts.value * profile.gpus_per_host.value),
+Machine::Machine(const Profile& profile, std::uint64_t seed, Faults faults)
+    : faults_(std::move(faults)),
+      gpus_(profile.hosts.value * profile.gpus_per_host.value),
       gpus_per_host_(profile.gpus_per_host.value),
       hosts_(profile.hosts.value),
       gpu_memory_(profile.gpu_memory.value),
       granularity_(profile.granularity.value),
       multicast_granularity_(profile.multicast_granularity.value),
       slots_(std::min(profile.multicast_slots.value,
-                      slot_limit.value_or(profile.multicast_slots.value))),
+                      faults_.multicast_slots.value_or(profile.multicast_slots.value))),
       multicast_(profile.multicast.value),
       fabric_(profile.fabric.value),
       posix_fd_(profile.posix_fd.value),
@@ -63,7 +63,8 @@ Code Machine::create_memory(ClientId client, int gpu, std::uint64_t size,
   if (gpu >= 0 && host_of_gpu(gpu) != host_of(client)) return Code::invalid_device;
   // Host memory is never shareable (cuda.h:cuMemCreate).
   if (gpu < 0 && handle_types != 0) return Code::invalid_value;
-  if (const Code code = check_handle_types(handle_types); code != Code::success) return code;
+  if (const Code code = check_handle_types(client, handle_types); code != Code::success)
+    return code;
   const bool device = gpu >= 0;
   if (device && size > gpu_memory_ - memory_used(gpu)) return Code::out_of_memory;
   auto memory = MachineMemory::make(size);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/platform/model/fabric_registry.hpp"
+#include "harness/platform/model/faults.hpp"
 #include "harness/platform/model/machine_ids.hpp"
 #include "harness/platform/model/machine_memory.hpp"
 #include "harness/platform/model/multicast_team.hpp"
@@ -38,9 +39,7 @@ struct TeamView {
 // where the driver would crash (measured).
 class Machine {
  public:
-  // `slot_limit` lowers the profile's number of multicast slots.
-  Machine(const Profile& profile, std::uint64_t seed,
-          std::optional<std::uint64_t> slot_limit = std::nullopt);
+  Machine(const Profile& profile, std::uint64_t seed, Faults faults = {});
 
   // A process joins. `rank` -1: the lowest that nobody has had. Nothing when rank or host lies
   // outside the machine, or the rank has joined too often.
@@ -135,9 +134,11 @@ class Machine {
   HandleInfo add_handle(ClientId client, SharedObject& object, bool native);
   void drop_handle_if_unused(std::uint64_t handle);
   void drop_reference(std::uint64_t object);
-  Code check_handle_types(std::uint32_t types) const;
+  Code check_handle_types(ClientId client, std::uint32_t types) const;
+  bool imex_channel(ClientId client) const;
   TeamCall await_team(const MulticastObject& object, Ns now) const;
 
+  const Faults faults_;
   // The numbers of the profile that matter here.
   int gpus_, gpus_per_host_, hosts_;
   std::uint64_t gpu_memory_, granularity_, multicast_granularity_, slots_;

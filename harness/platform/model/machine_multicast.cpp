@@ -11,14 +11,19 @@ Code Machine::multicast_create(ClientId client, std::uint32_t devices, std::uint
   // Fewer than two devices: reported (torchcomms' multicast tests; XLA refuses it up front).
   if (devices < 2) return Code::invalid_value;
   if (size == 0 || size % multicast_granularity_ != 0) return Code::invalid_value;
-  if (const Code code = check_handle_types(handle_types); code != Code::success) return code;
+  if (const Code code = check_handle_types(client, handle_types); code != Code::success)
+    return code;
   const std::uint64_t id = new_id(client, ObjectKind::multicast);
   MulticastObject& object = teams_[id];
   object.id = id;
   object.creator = rank_of(client);
   object.host = host_of(client);
   object.handle_types = handle_types;
-  object.size = size;
+  // The capacity is the object's real size; the size that was asked for is forgotten (A3.5).
+  const std::uint64_t unit =
+      std::max(faults_.multicast_capacity_unit.value_or(1), std::uint64_t{1});
+  if (size > ~std::uint64_t{0} - unit) return Code::out_of_memory;
+  object.size = (size + unit - 1) / unit * unit;
   object.team = MulticastTeam(devices);
   out = add_handle(client, object, true);
   return Code::success;
@@ -30,8 +35,15 @@ Code Machine::multicast_add_device(ClientId client, std::uint64_t handle, int gp
     return Code::invalid_value;
   }
   if (gpu < 0 || gpu >= gpus_ || host_of_gpu(gpu) != host_of(client)) return Code::invalid_device;
-  MulticastTeam& team = teams_.at(entry->object).team;
-  if (const Code code = team.add(gpu, now); code != Code::success) return code;
+  // Refused at the attach, not at the creation (open kernel modules, facts A0.5).
+  if (faults_.confidential_computing) return Code::not_supported;
+  MulticastObject& object = teams_.at(entry->object);
+  MulticastTeam& team = object.team;
+  if (const Code code = team.add(gpu, now); code != Code::success) {
+    // A duplicate or surplus attach from another node spoils the object for everybody (A8.5).
+    if (host_of(client) != object.host) team.spoil();
+    return code;
+  }
   if (team.gathered()) {
     // Exhaustion shows at bind, not here (NCCL#2077; the fabric manager answers later).
     const bool slot = slots_used_ < slots_;
@@ -42,9 +54,18 @@ Code Machine::multicast_add_device(ClientId client, std::uint64_t handle, int gp
 }
 
 TeamCall Machine::await_team(const MulticastObject& object, Ns now) const {
+  // That a spoiled object answers ILLEGAL_STATE is inferred (A8.5 names no CUDA code).
+  if (object.team.spoiled()) return {false, Code::illegal_state, now};
   if (!object.team.gathered()) return {true, Code::success, now};
-  const Ns at = std::max(now, object.team.gathered_at());
-  return {false, object.team.holds_slot() ? Code::success : Code::out_of_memory, at};
+  const Ns from = std::max(now, object.team.gathered_at());
+  if (faults_.fabric_manager == FabricManager::absent) return {false, Code::illegal_state, from};
+  if (faults_.fabric_manager == FabricManager::restarted) return {false, Code::invalid_value, from};
+  const Ns answered = object.team.gathered_at() + faults_.fabric_manager_stall;
+  if (answered > from && answered - from > faults_.fabric_manager_patience) {
+    return {false, Code::system_not_ready, from + faults_.fabric_manager_patience};
+  }
+  return {false, object.team.holds_slot() ? Code::success : Code::out_of_memory,
+          std::max(from, answered)};
 }
 
 TeamCall Machine::multicast_bind(ClientId client, std::uint64_t handle, std::uint64_t mc_offset,
@@ -90,7 +111,9 @@ Code Machine::multicast_unbind(ClientId client, std::uint64_t handle, int gpu,
   }
   // Anything but an exact match is undefined by the manual; INVALID_VALUE was seen
   // (pytorch#162429).
-  if (!teams_.at(entry->object).team.unbind(gpu, mc_offset, size)) return Code::invalid_value;
+  MulticastTeam& team = teams_.at(entry->object).team;
+  if (faults_.unbind_ignores_size) size = team.bound_at(gpu, mc_offset);
+  if (!team.unbind(gpu, mc_offset, size)) return Code::invalid_value;
   ++generation_;
   return Code::success;
 }

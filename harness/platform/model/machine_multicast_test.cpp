@@ -41,6 +41,7 @@ TEST_F(MulticastTest, DuplicateAndSurplusDevicesAreInvalid) {
   EXPECT_EQ(add(a_, create_team(a_, 2), 9), Code::invalid_device);
 }
 
+// facts A8.2, A9.5
 TEST_F(MulticastTest, BindAndMapWaitForTheLastDevice) {
   // cuda.h:cuMulticastAddDevice: both block until all devices were added
   const HandleInfo team = create_team(a_, 2);
@@ -58,11 +59,13 @@ TEST_F(MulticastTest, BindAndMapWaitForTheLastDevice) {
   EXPECT_EQ(machine_.map(a_, team.handle, 900, mapping).at, 900u);
 }
 
+// facts A17.5
 TEST_F(MulticastTest, BindChecksEvenBadArgumentsOnlyAfterTheWait) {
   const HandleInfo team = create_team(a_, 2);
   EXPECT_TRUE(bind(a_, team, create(a_, 0, kHandleFabric), 1, 0, 1).waits);
 }
 
+// facts A9.2, A9.3, A9.13
 TEST_F(MulticastTest, BindRefusals) {
   // cuda.h:cuMulticastBindMem
   const HandleInfo team = complete_team();
@@ -125,6 +128,7 @@ TEST_F(MulticastTest, ReplicasComeInOrderOfGpuAndOffset) {
   EXPECT_EQ(machine_.binding_generation(), before + 3);
 }
 
+// facts A10.3, A17.7
 TEST_F(MulticastTest, MemoryThatIsFreedLeavesItsTeamAndUnbindFindsNothing) {
   // pytorch#162429: unbind after free returns INVALID_VALUE
   const HandleInfo team = complete_team();
@@ -137,6 +141,7 @@ TEST_F(MulticastTest, MemoryThatIsFreedLeavesItsTeamAndUnbindFindsNothing) {
   EXPECT_EQ(machine_.multicast_unbind(a_, team.handle, 0, 0, 2 * kMiB), Code::invalid_value);
 }
 
+// facts A7.2, A10.6, A17.4
 TEST_F(MulticastTest, SlotsAreTakenAtTheLastAddAndMissedAtBind) {
   // NCCL#2077: exhaustion is OUT_OF_MEMORY at bind; the open kernel modules ask at the last attach
   const HandleInfo first = complete_team();
@@ -159,6 +164,7 @@ TEST_F(MulticastTest, SlotsAreTakenAtTheLastAddAndMissedAtBind) {
   EXPECT_EQ(bind(a_, complete_team(), memory).code, Code::success);
 }
 
+// facts A17.8
 TEST_F(MulticastTest, ADescriptorHoldsTheSlot) {
   // facts A10.8
   const HandleInfo team = complete_team();
@@ -170,6 +176,7 @@ TEST_F(MulticastTest, ADescriptorHoldsTheSlot) {
   EXPECT_EQ(machine_.slots_used(), 0u);
 }
 
+// facts A4.9, A8.9, A17.3
 TEST_F(MulticastTest, ALateFabricImportGetsAnEmptyObject) {
   // torchcomms#3506: the root imported its own handle and dropped the create reference too early
   const HandleInfo root = create_team(a_, 2);
@@ -193,6 +200,7 @@ TEST_F(MulticastTest, ALateFabricImportGetsAnEmptyObject) {
   EXPECT_THAT(view->added, ElementsAre(1, 2, 3));
 }
 
+// facts A4.8b
 TEST_F(MulticastTest, AnEarlyFabricImportSurvivesTheRelease) {
   // the fix of torchcomms#3506: imports first, then the release
   const HandleInfo root = create_team(a_, 2);
@@ -204,6 +212,7 @@ TEST_F(MulticastTest, AnEarlyFabricImportSurvivesTheRelease) {
   EXPECT_EQ(bind(b_, peer, create(b_, 1, kHandleFabric)).code, Code::success);
 }
 
+// facts A17.2
 TEST_F(MulticastTest, ANativeMappingKeepsTheTokenAlive) {
   // cuda.h:cuMemRelease: a mapping alone keeps the object; that the token lives with it is inferred
   const HandleInfo root = complete_team();
@@ -214,6 +223,65 @@ TEST_F(MulticastTest, ANativeMappingKeepsTheTokenAlive) {
   EXPECT_EQ(import(b_, token).object, root.object);
 }
 
+TEST_F(MulticastTest, OneProcessMayServeEveryGpu) {
+  // facts A7.3, A7.7b: no device is implied; one process adds all of its GPUs and binds each one's
+  // memory in turn; the object may be mapped more than once
+  const HandleInfo team = create_team(a_, 2, 0);
+  EXPECT_TRUE(machine_.team_of_handle(team.handle)->added.empty());
+  for (const int gpu : {0, 1}) EXPECT_EQ(add(a_, team, gpu), Code::success);
+  for (const int gpu : {0, 1}) EXPECT_EQ(bind(a_, team, create(a_, gpu, 0)).code, Code::success);
+  std::uint64_t first = 0, second = 0;
+  EXPECT_EQ(machine_.map(a_, team.handle, 0, first).code, Code::success);
+  EXPECT_EQ(machine_.map(a_, team.handle, 0, second).code, Code::success);
+  EXPECT_NE(first, second);
+}
+
+TEST_F(MulticastTest, AnObjectIsAddressRangeNotMemory) {
+  // facts A7.8: hundreds of GiB at once (TransformerEngine), slices of which are bound
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 39;
+  const HandleInfo team = create_team(a_, 2, kHandlePosixFd, kHuge);
+  for (const int gpu : {0, 1}) EXPECT_EQ(add(a_, team, gpu), Code::success);
+  EXPECT_EQ(bind(a_, team, create(a_, 0, kHandlePosixFd), kHuge - 2 * kMiB).code, Code::success);
+  EXPECT_EQ(machine_.memory_used(0), 2 * kMiB);
+}
+
+TEST_F(MulticastTest, OneMemoryInSeveralObjectsAndSeveralSegmentsInOne) {
+  // facts A6.13 (FlashInfer: a "full" and a "tp" object), A5.3 and A9.14 (segments at running
+  // offsets), A9.15 (ranks bind in any order)
+  const HandleInfo full = complete_team(), part = complete_team();
+  const HandleInfo one = create(a_, 1, kHandleFabric), two = create(a_, 0, kHandleFabric);
+  EXPECT_EQ(bind(a_, full, one).code, Code::success);
+  EXPECT_EQ(bind(a_, part, one).code, Code::success);
+  EXPECT_EQ(bind(a_, full, two).code, Code::success);
+  EXPECT_EQ(bind(a_, full, two, 2 * kMiB).code, Code::success);
+  EXPECT_EQ(machine_.replicas(full.object)->size(), 3u);
+  EXPECT_EQ(machine_.release(a_, full.handle), Code::success);
+  EXPECT_EQ(machine_.replicas(full.object), nullptr) << "A10.4: its bindings went with it";
+  EXPECT_EQ(machine_.replicas(part.object)->size(), 1u);
+}
+
+TEST_F(MulticastTest, HandlesOfBothTypesTravelByEitherRoute) {
+  // facts A7.7, A4.12 (export before any device is added), A16.4 (a descriptor is enough)
+  const HandleInfo team = create_team(a_, 2, kHandleFabric | kHandlePosixFd);
+  std::uint64_t descriptor = 0;
+  ASSERT_EQ(machine_.export_descriptor(a_, team.handle, descriptor), Code::success);
+  const FabricToken token = token_of(a_, team);
+  EXPECT_EQ(import(b_, token).object, team.object);
+  EXPECT_EQ(machine_.release(a_, team.handle), Code::success);
+  HandleInfo late;
+  EXPECT_EQ(machine_.import_descriptor(b_, descriptor, late), Code::success);
+  EXPECT_EQ(late.object, team.object) << "the descriptor kept it";
+}
+
+TEST_F(MulticastTest, NothingIsRemovedOnceItWasAdded) {
+  // facts A8.1: permanent for the object's lifetime, also when the device's only process has gone
+  const HandleInfo team = create_team(a_, 2);
+  const HandleInfo peer = import(b_, token_of(a_, team));
+  EXPECT_EQ(add(b_, peer, 0), Code::success);
+  EXPECT_EQ(machine_.release(b_, peer.handle), Code::success);
+  EXPECT_EQ(add(a_, team, 0), Code::invalid_value) << "A8.8: two ranks of one GPU cannot join";
+}
+
 TEST_F(MulticastTest, TheDeadStayInTheirTeams) {
   // facts A10.10
   const HandleInfo team = create_team(a_, 2);
@@ -222,18 +290,6 @@ TEST_F(MulticastTest, TheDeadStayInTheirTeams) {
   machine_.detach(b_);
   EXPECT_EQ(add(a_, team, 0), Code::success);
   EXPECT_EQ(bind(a_, team, create(a_, 0, kHandleFabric)).code, Code::success);
-}
-
-TEST(MulticastSlots, AScenarioLowersThem) {
-  Machine machine(open_profile(), 1, 0);
-  const ClientId client = *machine.attach(0, 0);
-  HandleInfo team, memory;
-  ASSERT_EQ(machine.multicast_create(client, 2, 2 * kMiB, 0, team), Code::success);
-  ASSERT_EQ(machine.create_memory(client, 0, 2 * kMiB, 0, memory), Code::success);
-  machine.multicast_add_device(client, team.handle, 0, 0);
-  machine.multicast_add_device(client, team.handle, 1, 0);
-  EXPECT_EQ(machine.multicast_bind(client, team.handle, 0, memory.object, 0, 2 * kMiB, 0).code,
-            Code::out_of_memory);
 }
 
 }  // namespace

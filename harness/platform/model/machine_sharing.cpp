@@ -1,15 +1,23 @@
 // Machine: how handles travel between processes.
+#include <algorithm>
+
 #include "harness/platform/model/machine.hpp"
 
 namespace symmcts::platform {
 
-Code Machine::check_handle_types(std::uint32_t types) const {
+bool Machine::imex_channel(ClientId client) const {
+  const auto& without = faults_.imex_withdrawn_hosts;
+  return imex_channel_ &&
+         std::find(without.begin(), without.end(), host_of(client)) == without.end();
+}
+
+Code Machine::check_handle_types(ClientId client, std::uint32_t types) const {
   if ((types & ~(kHandlePosixFd | kHandleFabric)) != 0) return Code::invalid_value;
   if ((types & kHandlePosixFd) != 0 && !posix_fd_) return Code::not_supported;
   if ((types & kHandleFabric) != 0) {
     if (!fabric_) return Code::not_supported;
     // Measured on H200, whose attribute says that FABRIC is supported.
-    if (!imex_channel_) return Code::not_permitted;
+    if (!imex_channel(client)) return Code::not_permitted;
   }
   return Code::success;
 }
@@ -36,10 +44,10 @@ void Machine::close_descriptor(std::uint64_t descriptor) {
 
 Code Machine::import_descriptor(ClientId client, std::uint64_t descriptor, HandleInfo& out) {
   const auto it = descriptors_.find(descriptor);
-  if (it == descriptors_.end()) return Code::invalid_value;
+  if (it == descriptors_.end()) return Code::unknown;  // as a descriptor of a file (measured)
   SharedObject& shared = *object(it->second);
   // A descriptor cannot leave its host; one that did would name nothing there.
-  if (shared.host != host_of(client)) return Code::invalid_value;
+  if (shared.host != host_of(client)) return Code::unknown;
   out = add_handle(client, shared, false);
   return Code::success;
 }
@@ -54,10 +62,13 @@ Code Machine::export_fabric(ClientId client, std::uint64_t handle, FabricToken& 
 }
 
 Code Machine::import_fabric(ClientId client, const FabricToken& token, HandleInfo& out) {
-  // cuda.h:cuMemImportFromShareableHandle; the channel is the machine's in every profile so far.
-  if (!fabric_ || !imex_channel_) return Code::not_permitted;
   const auto entry = fabric_registry_.find(token);
-  if (!entry) return Code::invalid_value;
+  // Bytes that nobody issued: NOT_SUPPORTED was measured without a channel; with one INVALID_VALUE
+  // is the only listed code that fits (A4.16). A token without its channel: NOT_PERMITTED
+  // (cuda.h:cuMemImportFromShareableHandle).
+  const bool reachable = fabric_ && imex_channel(client);
+  if (!entry) return reachable ? Code::invalid_value : Code::not_supported;
+  if (!reachable) return Code::not_permitted;
   SharedObject* shared = object(entry->object);
   if (shared != nullptr && shared->create_references > 0) {
     out = add_handle(client, *shared, false);

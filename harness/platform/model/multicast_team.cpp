@@ -35,6 +35,13 @@ bool MulticastTeam::unbind(int gpu, std::uint64_t mc_offset, std::uint64_t size)
          }) != 0;
 }
 
+std::uint64_t MulticastTeam::bound_at(int gpu, std::uint64_t mc_offset) const {
+  for (const Replica& range : bound_) {
+    if (range.gpu == gpu && range.mc_offset == mc_offset) return range.size;
+  }
+  return 0;
+}
+
 bool MulticastTeam::detach(std::uint64_t allocation) {
   return std::erase_if(bound_,
                        [&](const Replica& range) { return range.allocation == allocation; }) != 0;

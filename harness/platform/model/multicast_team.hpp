@@ -28,6 +28,10 @@ class MulticastTeam {
   void set_up(bool slot) { state_ = slot ? State::ready : State::no_slot; }
   bool holds_slot() const { return state_ == State::ready; }
 
+  // Nobody will ever bind to it or map it.
+  void spoil() { spoiled_ = true; }
+  bool spoiled() const { return spoiled_; }
+
   bool has(int gpu) const;
   std::uint32_t wanted() const { return wanted_; }
   bool unlimited() const { return wanted_ == 0; }
@@ -38,6 +42,8 @@ class MulticastTeam {
   bool bind(const Replica& range);
   // Removes the range that equals (gpu, mc_offset, size). False where none does.
   bool unbind(int gpu, std::uint64_t mc_offset, std::uint64_t size);
+  // Size of the range that begins at (gpu, mc_offset); 0 where none does.
+  std::uint64_t bound_at(int gpu, std::uint64_t mc_offset) const;
   // Removes every range of an allocation that goes away. True if there was one.
   bool detach(std::uint64_t allocation);
   // In order of (gpu, mc_offset).
@@ -48,6 +54,7 @@ class MulticastTeam {
 
   std::uint32_t wanted_;
   State state_ = State::gathering;
+  bool spoiled_ = false;
   Ns gathered_at_ = 0;
   std::vector<int> gpus_;
   std::vector<Replica> bound_;

@@ -71,6 +71,7 @@ struct Stuck {
   // machine.
   bool in_call = false;
   bool in_exchange = false;  // the host waits for a message, or for the end of who would send it
+  std::string calls{};       // the last driver calls of the process, likewise for reports
 };
 
 }  // namespace symmcts::platform

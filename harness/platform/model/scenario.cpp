@@ -2,38 +2,10 @@
 
 #include "harness/platform/model/driver_functions.hpp"
 #include "harness/platform/model/machine_ids.hpp"
-#include "harness/platform/model/toml_reader.hpp"
+#include "harness/platform/model/scenario_keys.hpp"
 
 namespace symmcts::platform {
 namespace {
-
-void read_integer(TomlReader& reader, const toml::table& table, const char* key, std::int64_t most,
-                  std::int64_t& out) {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) {
-    return reader.fail(table.source(), std::string("lacks the key '") + key + "'");
-  }
-  const auto* number = node->as_integer();
-  if (number == nullptr || number->get() < 0 || number->get() > most) {
-    return reader.fail(node->source(), std::string("'") + key + "' must be an integer from 0 to " +
-                                           std::to_string(most));
-  }
-  out = number->get();
-}
-
-std::string read_text(TomlReader& reader, const toml::table& table, const char* key) {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) {
-    reader.fail(table.source(), std::string("lacks the key '") + key + "'");
-    return {};
-  }
-  const auto* text = node->as_string();
-  if (text == nullptr || text->get().empty()) {
-    reader.fail(node->source(), std::string("'") + key + "' must be a string with something in it");
-    return {};
-  }
-  return text->get();
-}
 
 std::optional<ObjectKind> read_object(TomlReader& reader, const toml::table& table,
                                       const char* key) {
@@ -56,21 +28,6 @@ std::string read_function(TomlReader& reader, const toml::table& table, const ch
                     "stream suffix, as cuMemRelease");
   }
   return name;
-}
-
-// The first key, in the order of the file, that is not among `known`.
-void reject_others(TomlReader& reader, const toml::table& table,
-                   std::initializer_list<std::string_view> known) {
-  const toml::node* first = nullptr;
-  std::string name;
-  for (const auto& [key, node] : table) {
-    bool ok = false;
-    for (const std::string_view word : known) ok = ok || word == key.str();
-    if (ok || (first != nullptr && first->source().begin < node.source().begin)) continue;
-    first = &node;
-    name = key.str();
-  }
-  if (first != nullptr) reader.fail(first->source(), "unknown key '" + name + "'");
 }
 
 Hold read_hold(TomlReader& reader, const toml::table& table) {
@@ -103,19 +60,6 @@ void read_holds(TomlReader& reader, const toml::table& file, std::vector<Hold>& 
   }
 }
 
-void read_faults(TomlReader& reader, const toml::table& file, Scenario& out) {
-  const toml::node* node = file.get("faults");
-  if (node == nullptr) return;
-  const toml::table* faults = node->as_table();
-  if (faults == nullptr) return reader.fail(node->source(), "'faults' must be a table");
-  if (faults->contains("multicast_slots")) {
-    std::int64_t slots = 0;
-    read_integer(reader, *faults, "multicast_slots", std::int64_t{1} << 32, slots);
-    out.multicast_slots = static_cast<std::uint64_t>(slots);
-  }
-  reject_others(reader, *faults, {"multicast_slots"});
-}
-
 }  // namespace
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) {
@@ -132,7 +76,11 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) 
     reader.fail(file.get("schema")->source(), "'schema' must be \"symm-cts/scenario/1\"");
   }
   read_holds(reader, file, scenario.holds);
-  read_faults(reader, file, scenario);
+  if (const toml::node* node = file.get("faults")) {
+    const toml::table* faults = node->as_table();
+    if (faults == nullptr) reader.fail(node->source(), "'faults' must be a table");
+    if (faults != nullptr) scenario.faults = read_faults(reader, *faults);
+  }
   reject_others(reader, file, {"schema", "hold", "faults"});
   if (reader.failed()) return Error{reader.error()};
   return scenario;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/platform/model/faults.hpp"
 #include "harness/platform/model/objects.hpp"
 #include "harness/support/result.hpp"
 
@@ -25,14 +26,14 @@ struct Hold {
 // What shall go otherwise than on a quiet machine: data, read from a file.
 struct Scenario {
   std::vector<Hold> holds;
-  std::optional<std::uint64_t> multicast_slots;  // fewer than the profile says
+  Faults faults;
 };
 
 // Reads a scenario from TOML text. `origin` names it in errors ("file:line:column: what"). A key
 // that is missing, unknown or of the wrong type is an error; no text at all is the quiet machine.
 //
 //   schema = "symm-cts/scenario/1"
-//   [faults]
+//   [faults]                            # faults.hpp; README.md lists the keys
 //   multicast_slots = 0
 //   [[hold]]
 //   rank = 1

@@ -39,14 +39,14 @@ TEST(Scenario, ReadsHoldsAndFaults) {
   EXPECT_EQ(hold.until_rank, 0);
   EXPECT_EQ(hold.until_passed, "cuMemRelease");
   EXPECT_EQ(hold.until_object, ObjectKind::multicast);
-  EXPECT_EQ(scenario.value().multicast_slots, 3u);
+  EXPECT_EQ(scenario.value().faults.multicast_slots, 3u);
 }
 
 TEST(Scenario, NothingIsTheQuietMachine) {
   const auto scenario = parse_scenario("", "s.toml");
   ASSERT_TRUE(scenario);
   EXPECT_TRUE(scenario.value().holds.empty());
-  EXPECT_FALSE(scenario.value().multicast_slots);
+  EXPECT_FALSE(scenario.value().faults.multicast_slots);
 }
 
 // A hold before a call that nobody can make would never take place, and nobody would notice.

@@ -35,7 +35,7 @@ AddressSpace::~AddressSpace() {
 
 Code AddressSpace::reserve(std::uint64_t size, std::uint64_t alignment, std::uint64_t hint,
                            std::uint64_t& address) {
-  if (size == 0 || size % page_ != 0 || hint % page_ != 0) return Code::invalid_value;
+  if (size == 0 || size % granularity_ != 0 || hint % page_ != 0) return Code::invalid_value;
   if (alignment != 0 && !power_of_two(alignment)) return Code::invalid_value;
   if (size > kDeviceEnd - kDeviceBase) return Code::out_of_memory;
   const std::uint64_t aligned = std::max(alignment, granularity_);
@@ -71,6 +71,17 @@ std::optional<AddressRange> AddressSpace::find(std::uint64_t address) const {
 bool AddressSpace::holds(std::uint64_t address, std::uint64_t size) const {
   const auto range = find(address);
   return range && size <= range->size - (address - range->start);
+}
+
+bool AddressSpace::covers(std::uint64_t address, std::uint64_t size) const {
+  const std::uint64_t end = address + size;
+  if (end < address) return false;
+  while (address < end) {
+    const auto range = find(address);
+    if (!range) return false;
+    address = range->start + range->size;
+  }
+  return true;
 }
 
 bool AddressSpace::dangling(std::uint64_t address) const {

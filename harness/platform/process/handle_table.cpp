@@ -2,14 +2,17 @@
 
 namespace symmcts::platform {
 
-std::shared_ptr<Handle> HandleTable::add(const HandleInfo& info, bool created) {
+std::shared_ptr<Handle> HandleTable::add(const HandleInfo& info, bool created, const char* made_by,
+                                         Ns made_at) {
   auto handle = std::make_shared<Handle>();
   handle->number = next_;
   handle->info = info;
   if (created) created_.insert(info.object);
   handle->references = 1;
   handle->block_id = block_ids_.try_emplace(info.object, block_ids_.size() + 1).first->second;
-  next_ += 0x10;
+  handle->made_by = made_by;
+  handle->made_at = made_at;
+  next_ += kStep;
   handles_.emplace(handle->number, handle);
   return handle;
 }
@@ -18,6 +21,18 @@ std::shared_ptr<Handle> HandleTable::find(AppHandle number) const {
   const auto known = handles_.find(number);
   if (known == handles_.end() || known->second->references == 0) return nullptr;
   return known->second;
+}
+
+bool HandleTable::given(AppHandle number) const {
+  return number >= kFirst && number < next_ && (number - kFirst) % kStep == 0;
+}
+
+std::vector<std::shared_ptr<Handle>> HandleTable::held() const {
+  std::vector<std::shared_ptr<Handle>> out;
+  for (const auto& [number, handle] : handles_) {
+    if (handle->references != 0) out.push_back(handle);
+  }
+  return out;
 }
 
 void HandleTable::reference(const std::shared_ptr<Handle>& handle) {

@@ -77,7 +77,7 @@ Code LocalClient::export_fabric(CallTime& time, std::uint64_t handle,
 Code LocalClient::import_fd(CallTime& time, int fd, HandleInfo& out) {
   const auto lock = enter(time);
   const auto known = shared_.descriptors.find(inode_of(fd));
-  if (known == shared_.descriptors.end()) return Code::invalid_value;
+  if (known == shared_.descriptors.end()) return Code::unknown;
   return shared_.model.import_descriptor(id_, known->second, out);
 }
 

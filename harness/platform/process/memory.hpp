@@ -103,6 +103,11 @@ class Memory {
   virtual Code unregister_host(void* address) = 0;
   virtual void used(int ordinal, std::uint64_t& bytes) = 0;  // allocated by this process
 
+  // What the application has not given up: one entry a kind (physical handles, mappings,
+  // reservations; not cuMemAlloc's), for the end of the process. Never waits for a call that is
+  // going on in another thread: then it knows nothing.
+  virtual std::vector<Misuse> left() { return {}; }
+
   // Any address. Host memory that we do not know is host_pageable; a device address whose
   // reservation is gone is reserved, with a range of size 0.
   virtual AddressInfo resolve(std::uint64_t address) = 0;

@@ -160,6 +160,7 @@ TEST(MemoryOnABroker, TwoProcessesMeetOverFabric) {
   finish(root, peer);
 }
 
+// facts A4.14, A16.1
 TEST(MemoryOnABroker, TwoProcessesMeetOverDescriptors) {
   test::TempFolder folder;
   const std::string machine = folder.file("machine");

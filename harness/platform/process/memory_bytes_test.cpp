@@ -122,6 +122,7 @@ TEST_F(MemoryBytesTest, NothingIsWrittenThroughABadRange) {
 }
 
 // A12.2: one write reaches every bound replica, whoever's.
+// facts A12.1, A12.13
 TEST_F(MemoryBytesTest, AMulticastWriteReachesEveryReplica) {
   join();
   bind();
@@ -137,6 +138,7 @@ TEST_F(MemoryBytesTest, AMulticastWriteReachesEveryReplica) {
 }
 
 // A12.14, A13.7: what nobody is bound to is lost, without a sign.
+// facts A10.9, A17.6
 TEST_F(MemoryBytesTest, AWriteReachesOnlyWhatIsBoundAtThatMoment) {
   join();
   map();
@@ -194,6 +196,7 @@ TEST_F(MemoryBytesTest, MulticastMapRules) {
   EXPECT_EQ(a_.memory->map(aligned, kSize, 0, mc_a_), Code::invalid_value) << "mapped already";
 }
 
+// A2.6: memory of one granule of cuMemCreate (2 MiB) is none of multicast (4 MiB).
 TEST_F(MemoryBytesTest, MulticastCallsCheckWhatTheyAreGiven) {
   EXPECT_EQ(a_.memory->multicast_add_device(own_a_, 0), Code::invalid_value);
   EXPECT_EQ(a_.memory->multicast_add_device(mc_a_, 2), Code::invalid_device);
@@ -201,6 +204,10 @@ TEST_F(MemoryBytesTest, MulticastCallsCheckWhatTheyAreGiven) {
   EXPECT_EQ(a_.memory->multicast_bind_mem(own_a_, 0, own_a_, 0, kSize), Code::invalid_value);
   EXPECT_EQ(a_.memory->multicast_bind_mem(mc_a_, 0, mc_a_, 0, kSize), Code::invalid_value);
   EXPECT_EQ(a_.memory->multicast_bind_address(mc_a_, 0, at_a_ + kMiB, kSize), Code::invalid_value);
+  const AppHandle small = a_.create(0, 2 * kMiB);
+  for (const std::uint64_t size : {2 * kMiB, 4 * kMiB}) {
+    EXPECT_EQ(a_.memory->multicast_bind_mem(mc_a_, 0, small, 0, size), Code::invalid_value);
+  }
   std::uint64_t plain = 0;
   ASSERT_EQ(a_.memory->alloc_device(0, kSize, plain), Code::success);
   EXPECT_EQ(a_.memory->multicast_bind_address(mc_a_, 0, plain, kSize), Code::invalid_value)

@@ -43,7 +43,9 @@ TEST_F(MemoryTest, GarbageAndTwiceReleasedHandlesAreNamed) {
   EXPECT_EQ(m_.release(h), Code::success);
   EXPECT_EQ(m_.release(h), Code::invalid_value);
   const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, ::testing::HasSubstr("garbage instead of a physical handle in cuMemRelease"));
   EXPECT_THAT(said, ::testing::HasSubstr("cuMemRelease: this process holds no handle 0xdead"));
+  EXPECT_THAT(said, ::testing::HasSubstr("double release of a physical handle"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2);
 }
 
@@ -161,7 +163,7 @@ TEST_F(MemoryTest, SetAccessWantsWholeMappingsAndKnownDevices) {
   ASSERT_EQ(m_.map(range + 2 * kMiB, 2 * kMiB, 0, b), Code::success);
   EXPECT_EQ(m_.set_access(range, kMiB, {{0, 3}}), Code::invalid_value);
   EXPECT_EQ(m_.set_access(range, 6 * kMiB, {{0, 3}}), Code::invalid_value) << "not all mapped";
-  EXPECT_EQ(m_.set_access(range, 4 * kMiB, {{2, 3}}), Code::invalid_device);
+  EXPECT_EQ(m_.set_access(range, 4 * kMiB, {{2, 3}}), Code::invalid_value) << "measured";
   EXPECT_EQ(m_.set_access(range, 4 * kMiB, {{0, 2}}), Code::invalid_value);
   EXPECT_EQ(m_.set_access(range, 4 * kMiB, {}), Code::invalid_value);
   EXPECT_FALSE(m_.usable(range, 4 * kMiB, 0));
@@ -182,6 +184,21 @@ TEST_F(MemoryTest, SeveralWholeMappingsMayBeUnmappedAtOnce) {
   EXPECT_EQ(m_.release(a), Code::success);
   EXPECT_EQ(machine_.model.objects(), 0u) << "both mappings have been given back";
   EXPECT_EQ(m_.free_reservation(range, 4 * kMiB), Code::success);
+}
+
+// "unmap before map", "unmap of more", "unmap again": SUCCESS (oracles/h200-x2); a part is not
+// (A6.11).
+TEST_F(MemoryTest, UnmapTakesWholeMappingsAndPassesOverEmptySpace) {
+  const AppHandle a = p_.create(0, 4 * kMiB);
+  const auto range = p_.reserve(16 * kMiB);
+  EXPECT_EQ(m_.unmap(range, 4 * kMiB), Code::success);
+  ASSERT_EQ(m_.map(range, 4 * kMiB, 0, a), Code::success);
+  EXPECT_EQ(m_.unmap(range, 2 * kMiB), Code::invalid_value);
+  EXPECT_EQ(m_.unmap(range + 2 * kMiB, 8 * kMiB), Code::invalid_value);
+  EXPECT_EQ(m_.unmap(range, 8 * kMiB), Code::success);
+  EXPECT_EQ(m_.unmap(range, 4 * kMiB), Code::success) << "nothing is left there";
+  EXPECT_EQ(m_.free_reservation(range, 16 * kMiB), Code::success);
+  EXPECT_EQ(m_.unmap(range, 4 * kMiB), Code::invalid_value) << "not reserved; inferred";
 }
 
 // A1.4: a reservation survives unmap and takes another object.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace symmcts::platform {
@@ -50,10 +51,22 @@ Code ProcessMemory::timed(const char* function, const std::function<Code(CallTim
 }
 
 Code ProcessMemory::refuse(const char* function, AppHandle handle) {
+  Misuse misuse;
+  misuse.kind = "garbage-handle";
+  {
+    std::lock_guard lock(mutex_);
+    if (handles_.given(handle)) misuse.kind = "use-after-release";
+  }
+  const bool releases = std::string_view(function) == "cuMemRelease";
+  if (releases && misuse.kind == "use-after-release") misuse.kind = "double-release";
+  misuse.what = "physical handle";
+  misuse.call = function;
+  misuse.at = clock_.now();
   std::fprintf(stderr,
-               "symm-cts platform: %s: this process holds no handle 0x%" PRIx64
-               " (never given out, or released already); a real driver crashes here\n",
-               function, handle);
+               "symm-cts platform: rank %d: %s: %s: this process holds no handle 0x%" PRIx64
+               "; a real driver crashes here\n",
+               client_.machine().rank, misuse_text(misuse).c_str(), function, handle);
+  client_.misused(misuse);
   return Code::invalid_value;
 }
 

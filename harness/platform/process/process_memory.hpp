@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -68,6 +69,9 @@ class ProcessMemory final : public Memory {
   Code unregister_host(void* address) override;
   void used(int ordinal, std::uint64_t& bytes) override;
 
+  // process_memory_left.cpp
+  std::vector<Misuse> left() override;
+
   // process_memory_resolve.cpp
   AddressInfo resolve(std::uint64_t address) override;
   bool usable(std::uint64_t address, std::uint64_t size, int ordinal) override;
@@ -106,8 +110,9 @@ class ProcessMemory final : public Memory {
                 std::uint64_t handle, const GatedCall& call);
   // The same without a gate, for a further step of the driver call `function`.
   Code timed(const char* function, const std::function<Code(CallTime&)>& call);
-  // invalid_value, with one line on stderr: the real driver crashes here (hardware/README.md).
-  static Code refuse(const char* function, AppHandle handle);
+  // invalid_value, with one line on stderr and one for the evidence: the real driver crashes here
+  // (hardware/README.md).
+  Code refuse(const char* function, AppHandle handle);
   std::shared_ptr<Handle> find_handle(AppHandle handle);
   bool visible(int ordinal) const;
   int ordinal_of(int gpu) const;  // -1 where this process does not see the GPU
@@ -141,6 +146,7 @@ class ProcessMemory final : public Memory {
   HandleTable handles_;
   MappingTable mappings_;
   HostMemory host_;
+  std::map<std::uint64_t, Ns> reserved_;  // what the application reserved, and when
 };
 
 }  // namespace symmcts::platform

@@ -22,8 +22,9 @@ Code ProcessMemory::create(int ordinal, std::uint64_t size, std::uint32_t handle
     return made;
   });
   if (code != Code::success) return code;
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  out = handles_.add(info, true)->number;
+  out = handles_.add(info, true, "cuMemCreate", now)->number;
   return Code::success;
 }
 
@@ -97,8 +98,9 @@ Code ProcessMemory::export_fabric(AppHandle number, std::array<std::uint8_t, 64>
 }
 
 Code ProcessMemory::import_fd(int fd, AppHandle& out) {
-  // "import bad fd": UNKNOWN; a descriptor of something else is INVALID_VALUE (measured), which the
-  // broker finds out.
+  // Measured: descriptor 0 reads as a null pointer, INVALID_VALUE; a number that is no descriptor,
+  // or one of a file or pipe, is UNKNOWN (the broker finds out the latter).
+  if (fd == 0) return Code::invalid_value;
   if (fcntl(fd, F_GETFD) == -1) return Code::unknown;
   return import([&](CallTime& time) { client_.before_import(time, kImport, fd, nullptr); },
                 [&](CallTime& time, HandleInfo& info) { return client_.import_fd(time, fd, info); },
@@ -122,8 +124,9 @@ Code ProcessMemory::import(const std::function<void(CallTime&)>& gate,
     return made;
   });
   if (code != Code::success) return code;
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  out = handles_.add(info, false)->number;
+  out = handles_.add(info, false, kImport, now)->number;
   return Code::success;
 }
 

@@ -6,15 +6,20 @@ namespace symmcts::platform {
 
 Code ProcessMemory::reserve(std::uint64_t size, std::uint64_t alignment, std::uint64_t hint,
                             std::uint64_t& address) {
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  return space_.reserve(size, alignment, hint, address);
+  const Code code = space_.reserve(size, alignment, hint, address);
+  if (code == Code::success) reserved_[address] = now;
+  return code;
 }
 
 Code ProcessMemory::free_reservation(std::uint64_t address, std::uint64_t size) {
   std::lock_guard lock(mutex_);
   // "free VA while mapped": INVALID_VALUE (measured).
   if (size == 0 || !mappings_.free(address, size)) return Code::invalid_value;
-  return space_.release(address, size);
+  const Code code = space_.release(address, size);
+  if (code == Code::success) reserved_.erase(address);
+  return code;
 }
 
 Code ProcessMemory::map(std::uint64_t address, std::uint64_t size, std::uint64_t offset,
@@ -47,10 +52,12 @@ Code ProcessMemory::map(std::uint64_t address, std::uint64_t size, std::uint64_t
   return complete(mapping, code, mapped);
 }
 
-// The order is the measured one: a size that is not the allocation's, be it unaligned or too large
-// for the reservation as well, and an offset are NOT_SUPPORTED before anything else is looked at.
+// The order is the measured one (oracles/h200-x2): nothing to map is INVALID_VALUE; a size that is
+// not the allocation's, be it unaligned or too large for the reservation as well, and an offset are
+// NOT_SUPPORTED before anything else is looked at.
 Code ProcessMemory::check_memory_map(std::uint64_t address, std::uint64_t size,
                                      std::uint64_t offset, const Handle& handle) const {
+  if (size == 0) return Code::invalid_value;
   if (size != handle.info.size || offset != 0) return Code::not_supported;
   if (address % profile_.granularity.value != 0) return Code::invalid_value;
   if (!space_.holds(address, size) || !mappings_.free(address, size)) return Code::invalid_value;
@@ -78,6 +85,7 @@ Code ProcessMemory::complete(const std::shared_ptr<Mapping>& mapping, Code code,
   if (code == Code::success && info.kind == ObjectKind::memory)
     file = files_.adopt(info.object, mapped.memory_fd, info.size);
 
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
   if (code != Code::success) {
     mappings_.remove(*mapping);
@@ -86,6 +94,7 @@ Code ProcessMemory::complete(const std::shared_ptr<Mapping>& mapping, Code code,
   }
   mapping->broker_id = mapped.mapping;
   mapping->file = std::move(file);
+  mapping->made_at = now;
   mapping->pending = false;
   return Code::success;
 }
@@ -94,14 +103,18 @@ Code ProcessMemory::unmap(std::uint64_t address, std::uint64_t size) {
   std::vector<std::shared_ptr<Mapping>> tiles;
   {
     std::lock_guard lock(mutex_);
-    // "partial unmap": INVALID_VALUE (measured). Several whole mappings in a row may go at once.
-    tiles = mappings_.tiles(address, size);
-    const auto allocated = [](const auto& mapping) { return mapping->allocated; };
-    if (tiles.empty() || std::any_of(tiles.begin(), tiles.end(), allocated))
+    // "partial unmap": INVALID_VALUE; reserved space where nothing is mapped: SUCCESS, alone or
+    // around whole mappings, which go at once (measured).
+    auto found = mappings_.inside(address, size);
+    const auto kept = [](const auto& mapping) { return mapping->allocated || mapping->pending; };
+    if (size == 0 || !found || !space_.covers(address, size) ||
+        std::any_of(found->begin(), found->end(), kept)) {
       return Code::invalid_value;
+    }
+    tiles = std::move(*found);
     for (const auto& mapping : tiles) mappings_.remove(*mapping);
   }
-  const std::uint64_t first = tiles.front()->handle->info.handle;
+  const std::uint64_t first = tiles.empty() ? 0 : tiles.front()->handle->info.handle;
   const Code code = gated("cuMemUnmap", first, [&](CallTime& time, std::uint64_t&) {
     Code worst = Code::success;
     for (const auto& mapping : tiles) {
@@ -133,7 +146,7 @@ Code ProcessMemory::set_access(std::uint64_t address, std::uint64_t size,
     if (mapping->allocated) return Code::invalid_value;
   }
   for (const AccessGrant& grant : grants) {
-    if (!visible(grant.ordinal)) return Code::invalid_device;
+    if (!visible(grant.ordinal)) return Code::invalid_value;  // measured
     if (grant.flags != 0 && grant.flags != 1 && grant.flags != 3) return Code::invalid_value;
   }
   for (const auto& mapping : tiles) {

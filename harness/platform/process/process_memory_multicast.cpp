@@ -15,8 +15,9 @@ Code ProcessMemory::multicast_create(std::uint32_t devices, std::uint64_t size,
     return made;
   });
   if (code != Code::success) return code;
+  const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  out = handles_.add(info, true)->number;
+  out = handles_.add(info, true, "cuMulticastCreate", now)->number;
   return Code::success;
 }
 

@@ -27,6 +27,7 @@ TEST_F(OneRank, AWordOfAnotherStreamOfTheSameRankIsSeen) {
                                profile().word_write_ns.value + FakeBroker::kVisible);
 }
 
+// facts A14.2
 TEST_F(OneRank, AWaitThatNobodyEndsIsADeadlock) {
   const StreamId s = streams.create(0, true);
   ASSERT_EQ(streams.wait_value(s, device + 64, 7, 4, WordTest::eq), Code::success);

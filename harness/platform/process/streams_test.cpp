@@ -62,6 +62,7 @@ TEST_F(OneRank, BytesMoveAtTheEndAndNotBefore) {
 }
 
 // The kinds of pytorch#192530 and torchcomms#3498: native multicast on ordinal 0 shows as DtoD.
+// facts A12.3, A12.4, A12.6, A12.8, A14.6, A16.7
 TEST_F(OneRank, KindsFollowProvenanceAndDevice) {
   const StreamId s = streams.create(0, true);
   const std::uint64_t pinned = FakeMemory::kPinned;

@@ -156,7 +156,7 @@ TEST_F(Device, Peers) {
     EXPECT_CU(CU(cuDeviceGetP2PAttribute)(&value, attribute, 0, 1));
     EXPECT_EQ(value, expected) << attribute;
   }
-  EXPECT_EQ(CU(cuCtxEnablePeerAccess)(context(0), 0), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(CU(cuCtxEnablePeerAccess)(context(0), 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   EXPECT_CU(CU(cuCtxEnablePeerAccess)(context(1), 0));
   EXPECT_EQ(CU(cuCtxEnablePeerAccess)(context(1), 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
   EXPECT_CU(CU(cuCtxDisablePeerAccess)(context(1)));

@@ -1,7 +1,7 @@
 /* Prints what the driver answers to misuse, one line a case: "name: RESULT [what came out]".
  *
  * The same program runs on hardware, where its output is kept
- * (fixtures/oracles/h200/error-table.txt), and on the software platform, where a test compares. It
+ * (fixtures/oracles/h200-x2/error-table.txt), and on the software platform, where a test compares. It
  * makes no multicast call, so it may run on any driver. Left out is what a real driver crashes on:
  * garbage and twice-released handles, a device
  * name of length 0, a null batch of memory operations; and a mapping over the end of a reservation,

@@ -41,7 +41,9 @@ TEST_F(MappedMemory, VirtualMemory) {
   prop.location.id = 2;
   EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_INVALID_DEVICE);
   prop.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
-  EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_INVALID_VALUE) << "A2.2: never shareable";
+  prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  EXPECT_EQ(make(&out, kBlock, &prop, 0), CUDA_ERROR_NOT_SUPPORTED) << "not modelled";
   EXPECT_EQ(CU(cuMemRelease)(0x1234), CUDA_ERROR_INVALID_VALUE) << "a real driver crashes";
   CUdeviceptr reserved = 0;
   EXPECT_CU(CU(cuMemAddressReserve)(&reserved, kBlock, 0, 0, 0));
@@ -65,6 +67,7 @@ TEST_F(MappedMemory, MappedMemoryOfAPeer) {
   EXPECT_CU(CU(cuMemRelease)(handle));
 }
 
+// facts A9.16
 TEST_F(MappedMemory, MulticastWithBothFormsOfBind) {
   CUmulticastObjectProp prop{2, kBlock, CU_MEM_HANDLE_TYPE_FABRIC, 0};
   std::size_t granularity = 0;

@@ -339,6 +339,10 @@ TEST(Order, AHoldMakesTheLateImportOf3506AndTheDeadlockIsNamed) {
     return [&, rank](Line& line) {
       auto client = machine.join(rank);
       Line exchange(pair.ends[rank]);
+      for (const char* call : {"cuInit", "cuMemCreate", "cuMemCreate", "cuMemRelease",
+                               "cuMulticastAddDevice", "cuMulticastBindMem"}) {
+        client->calls(call);
+      }
       std::thread calls([&] {
         const Code code = rank == 0 ? ranks.root(*client, exchange) : ranks.peer(*client, exchange);
         EXPECT_EQ(code, Code::unknown) << "goes on blocking until the broker is gone";
@@ -360,6 +364,9 @@ TEST(Order, AHoldMakesTheLateImportOf3506AndTheDeadlockIsNamed) {
   ASSERT_EQ(hang["ranks"].size(), 2u);
   EXPECT_EQ(hang["ranks"][0]["where"], "cuMulticastBindMem");
   EXPECT_EQ(hang["ranks"][1]["rank"], 1);
+  // The last four; one call twice in a row counts once.
+  EXPECT_EQ(hang["ranks"][1]["calls"],
+            "cuMemCreate, cuMemRelease, cuMulticastAddDevice, cuMulticastBindMem");
   ASSERT_EQ(hang["objects"].size(), 2u);
   EXPECT_EQ(hang["objects"][0]["empty"], false);
   EXPECT_THAT(hang["objects"][0]["missing"], ElementsAre(1));
@@ -371,6 +378,31 @@ TEST(Order, AHoldMakesTheLateImportOf3506AndTheDeadlockIsNamed) {
       HasSubstr("rank 0 waits in cuMulticastBindMem on the multicast object of rank 0 (1 of "
                 "2 devices added; missing: 1)"));
   EXPECT_THAT(std::string(hang["text"]), HasSubstr("empty multicast object"));
+  EXPECT_THAT(std::string(hang["text"]),
+              HasSubstr("(last calls: cuMemCreate, cuMemRelease, cuMulticastAddDevice, "
+                        "cuMulticastBindMem)"));
+}
+
+TEST(Order, MisuseIsKeptForTheEvidence) {
+  TempFolder folder;
+  Machine machine(folder, 1);
+  Child child([&](Line&) {
+    auto client = machine.join(0);
+    client->misused({"double-release", "stream", "cuStreamDestroy", 700, 1});
+    client->misused({"leak", "mapping", "cuMemMap", 40, 3});
+  });
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(machine.wait(), 0);
+  ASSERT_EQ(machine.report().size(), 2u);
+  const auto first = nlohmann::json::parse(machine.report()[0]);
+  EXPECT_EQ(first["type"], "misuse");
+  EXPECT_EQ(first["rank"], 0);
+  EXPECT_EQ(first["kind"], "double-release");
+  EXPECT_EQ(first["t"], 700);
+  EXPECT_EQ(first["text"], "double release of a stream in cuStreamDestroy");
+  const auto second = nlohmann::json::parse(machine.report()[1]);
+  EXPECT_EQ(second["count"], 3);
+  EXPECT_EQ(second["text"], "left at exit: 3 mappings, the first made by cuMemMap at 40 ns");
 }
 
 TEST(Order, AHoldOpensWhenTheRootWaitsForTheImport) {
