@@ -1,13 +1,17 @@
 #include "conformance/cases/agreement.hpp"
 
-#include <cstring>
+#include <charconv>
 #include <span>
+#include <string_view>
 
 namespace symmcts::cases {
 namespace {
 
 // Keeps our messages apart from those of an implementation on the same exchange.
 constexpr std::uint64_t kTag = std::uint64_t{0xCA5E} << 48;
+
+// The rank through which everything goes: 2 (n - 1) messages, not n (n - 1).
+constexpr int kTeller = 0;
 
 const char* end_name(symm_mem::ExchangeResult::End end) {
   switch (end) {
@@ -18,6 +22,37 @@ const char* end_name(symm_mem::ExchangeResult::End end) {
     default:
       return "cannot be reached";
   }
+}
+
+// Texts in a row, each with its length and a colon in front: the first says what is broken.
+std::string pack(const std::string& broken, const std::vector<std::string>& texts) {
+  const auto one = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
+  std::string out = one(broken);
+  for (const std::string& text : texts) out += one(text);
+  return out;
+}
+
+std::vector<std::string> unpack(std::string_view packed, std::string& broken) {
+  std::vector<std::string> texts;
+  while (!packed.empty()) {
+    std::size_t length = 0;
+    const auto [colon, error] =
+        std::from_chars(packed.data(), packed.data() + packed.size(), length);
+    packed.remove_prefix(static_cast<std::size_t>(colon - packed.data()) + 1);
+    texts.emplace_back(packed.substr(0, length));
+    packed.remove_prefix(length);
+  }
+  broken = std::move(texts.front());
+  texts.erase(texts.begin());
+  return texts;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+std::string text_of(const symm_mem::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -38,21 +73,38 @@ bool Agreement::note(const symm_mem::ExchangeResult& result, int rank) {
 std::optional<std::vector<std::string>> Agreement::gather(const std::string& mine) {
   if (!broken_.empty()) return std::nullopt;
   const std::uint64_t tag = kTag | sequence_++;
-  const std::span<const std::byte> message = std::as_bytes(std::span(mine.data(), mine.size()));
-  for (int other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    if (!note(exchange_.send(other, tag, message), other)) return std::nullopt;
-  }
+  return rank() == kTeller ? collect(tag, mine) : ask(tag, mine);
+}
+
+// Hears everyone, then tells everyone, also when somebody is missing.
+std::optional<std::vector<std::string>> Agreement::collect(std::uint64_t tag,
+                                                           const std::string& mine) {
   std::vector<std::string> texts(static_cast<std::size_t>(size()));
-  texts[static_cast<std::size_t>(rank())] = mine;
-  for (int other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
+  texts[kTeller] = mine;
+  for (int other = 0; other < size() && broken_.empty(); ++other) {
+    if (other == kTeller) continue;
     symm_mem::Bytes bytes;
-    if (!note(exchange_.receive(other, tag, bytes, deadline_), other)) return std::nullopt;
-    std::string& text = texts[static_cast<std::size_t>(other)];
-    text.resize(bytes.size());
-    if (!bytes.empty()) std::memcpy(text.data(), bytes.data(), bytes.size());
+    if (!note(exchange_.receive(other, tag, bytes, deadline_), other)) break;
+    texts[static_cast<std::size_t>(other)] = text_of(bytes);
   }
+  const std::string answer = pack(broken_, broken_.empty() ? texts : std::vector<std::string>());
+  for (int other = 0; other < size(); ++other) {
+    if (other != kTeller) (void)note(exchange_.send(other, tag, bytes_of(answer)), other);
+  }
+  if (!broken_.empty()) return std::nullopt;
+  return texts;
+}
+
+std::optional<std::vector<std::string>> Agreement::ask(std::uint64_t tag, const std::string& mine) {
+  // A teller that has given up already may have left its answer.
+  const symm_mem::ExchangeResult sent = exchange_.send(kTeller, tag, bytes_of(mine));
+  symm_mem::Bytes bytes;
+  // Twice the teller's own deadline: it gives up first and says who is missing.
+  const auto patience = deadline_ > kNoDeadline / 2 ? kNoDeadline : 2 * deadline_;
+  const symm_mem::ExchangeResult heard = exchange_.receive(kTeller, tag, bytes, patience);
+  if (!note(heard || sent ? heard : sent, kTeller)) return std::nullopt;
+  std::vector<std::string> texts = unpack(text_of(bytes), broken_);
+  if (!broken_.empty()) return std::nullopt;
   return texts;
 }
 

@@ -38,6 +38,8 @@ class Agreement {
 
  private:
   bool note(const symm_mem::ExchangeResult& result, int rank);
+  std::optional<std::vector<std::string>> collect(std::uint64_t tag, const std::string& mine);
+  std::optional<std::vector<std::string>> ask(std::uint64_t tag, const std::string& mine);
 
   symm_mem::Exchange& exchange_;
   std::chrono::nanoseconds deadline_;

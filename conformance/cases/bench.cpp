@@ -36,9 +36,18 @@ bool Bench::agree(const std::string& mine, std::string& first) {
 bool Bench::open() {
   std::vector<int> ranks(static_cast<std::size_t>(size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  marks_.group(ranks, context_.root);
+  marks_.group("world", ranks, context_.root);
   marks_.phase("open");
   return step("open", implementation_.open(context_));
+}
+
+bool Bench::open_group(const std::vector<int>& members) {
+  RankContext context = context_;
+  context.members = members;
+  context.root = 0;
+  marks_.group("of rank " + std::to_string(members.front()), members, context.root);
+  marks_.phase("open");
+  return step("open", implementation_.open(context));
 }
 
 bool Bench::close() {

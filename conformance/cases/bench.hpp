@@ -21,6 +21,8 @@ struct Settings {
   int operations = 5;
   std::size_t bytes = 0;  // 0: the case's own choice
   std::uint64_t seed = 0;
+  int group_domain = 0;  // ranks in a row that groups stay within; 0: all
+  int group_size = 0;    // ranks of a group; 0: half of a domain
 };
 
 // What a case works with on one rank: the implementation under test, the other ranks, and where to
@@ -41,6 +43,10 @@ class Bench {
 
   // Opens the implementation for the group of all ranks, and closes it.
   bool open();
+  // The same for groups that each hold some of the ranks: `members` are those of the group of this
+  // rank, in group order, and its root is the first. Everything that follows stays collective over
+  // all ranks.
+  bool open_group(const std::vector<int>& members);
   bool close();
   // A block that has a multicast mapping on every rank; null on every rank where one has none.
   std::unique_ptr<Block> make_block(std::size_t bytes);

@@ -61,8 +61,8 @@ class CaseTest : public ::testing::Test {
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> list;
-    for (const std::span<const Case> area :
-         {provenance_cases(), copy_kind_cases(), overlap_cases(), lifetime_cases(), data_cases()}) {
+    for (const std::span<const Case> area : {provenance_cases(), copy_kind_cases(), overlap_cases(),
+                                             lifetime_cases(), data_cases(), group_cases()}) {
       list.insert(list.end(), area.begin(), area.end());
     }
     return list;

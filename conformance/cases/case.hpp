@@ -27,6 +27,7 @@ std::span<const Case> copy_kind_cases();
 std::span<const Case> overlap_cases();
 std::span<const Case> lifetime_cases();
 std::span<const Case> data_cases();
+std::span<const Case> group_cases();
 
 // All of them, in that order.
 const std::vector<Case>& all_cases();

@@ -35,8 +35,8 @@ void Marks::case_end() const {
   write(mark_, {{"what", "case-end"}, {"case", unit_}, {"ids", ids_}});
 }
 
-void Marks::group(const std::vector<int>& ranks, int root) const {
-  write(mark_, {{"what", "group"}, {"group", "world"}, {"ranks", ranks}, {"root", root}});
+void Marks::group(const std::string& name, const std::vector<int>& ranks, int root) const {
+  write(mark_, {{"what", "group"}, {"group", name}, {"ranks", ranks}, {"root", root}});
 }
 
 void Marks::phase(std::string_view phase) {

@@ -25,7 +25,7 @@ class Marks {
 
   void case_begin() const;
   void case_end() const;
-  void group(const std::vector<int>& ranks, int root) const;
+  void group(const std::string& name, const std::vector<int>& ranks, int root) const;
   // Told twice, it counts once.
   void phase(std::string_view phase);
   void measure_begin(const std::string& label) const;

@@ -33,6 +33,11 @@ Result<Options> parse_options(int argc, const char* const* argv) {
   app.add_option("--ops", options.operations, "operations of a measured phase")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--bytes", options.bytes, "bytes of one operation on one rank");
+  app.add_option("--group-domain", options.group_domain,
+                 "cases of groups: ranks in a row that groups stay within")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--group-size", options.group_size, "cases of groups: ranks of a group")
+      ->check(CLI::Range(2, 1 << 20));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -22,6 +22,8 @@ struct Options {
   std::uint32_t handle_types = 0;  // allowed routes; 0: any
   int operations = 5;              // of a measured phase
   std::size_t bytes = 0;           // of one operation and rank; 0: the case's own choice
+  int group_domain = 0;            // ranks in a row that groups stay within; 0: all
+  int group_size = 0;              // ranks of a group; 0: half of a domain
 };
 
 // Fails with one line for the user.

@@ -115,7 +115,8 @@ int run_rank(const Options& options) {
   context.handle_types = options.handle_types;
   context.on_phase = [&marks](std::string_view phase) { marks.phase(phase); };
   Bench bench(agreement, marks, *implementation, context, session.permit(),
-              {options.operations, options.bytes, environment.value().seed});
+              {options.operations, options.bytes, environment.value().seed, options.group_domain,
+               options.group_size});
   run_case(*which, bench);
 
   if (bench.thrown()) end_after_throw(marks, agreement.rank(), *bench.thrown());

@@ -34,6 +34,7 @@ struct RankContext {
   int size = 1;
   CUdevice device = 0;
   CUcontext context = nullptr;
+  std::vector<int> members;          // exchange ranks of the group, in its order; empty: all
   int root = 0;                      // group rank that creates the multicast object
   bool multicast_permitted = false;  // the harness's permit (harness/permit)
   std::uint32_t handle_types = 0;    // allowed routes: bit 1 POSIX_FD, bit 8 FABRIC

@@ -66,6 +66,7 @@ class ReferenceImplementation final : public Implementation {
     symm_mem::TeamOptions options;
     options.device = context.device;
     options.context = context.context;
+    options.members = context.members;
     options.root = context.root;
     options.permit = context.multicast_permitted ? symm_mem::MulticastPermit::granted
                                                  : symm_mem::MulticastPermit::never;

@@ -32,6 +32,13 @@ const judge::Verdict* find(const judge::Judgement& judgement, const std::string&
   return nullptr;
 }
 
+// The ranks that the failure of `id` was published to name; null where nothing was.
+const std::vector<int>* named_by(const Published& published, const std::string& id) {
+  auto at = published.named.find(id);
+  if (at == published.named.end()) at = published.named.find("");
+  return at == published.named.end() ? nullptr : &at->second;
+}
+
 }  // namespace
 
 std::vector<std::string> differences(const std::string& half, const Published& published,
@@ -51,9 +58,9 @@ std::vector<std::string> differences(const std::string& half, const Published& p
         std::find(published.failed.begin(), published.failed.end(), id) != published.failed.end();
     if (verdict == nullptr) {
       differs(id + " was not judged");
-    } else if (fails && published.named && verdict->ranks != *published.named) {
-      differs(id + " names ranks " + listed(verdict->ranks) + ", published " +
-              listed(*published.named));
+    } else if (const std::vector<int>* named = fails ? named_by(published, id) : nullptr;
+               named != nullptr && verdict->ranks != *named) {
+      differs(id + " names ranks " + listed(verdict->ranks) + ", published " + listed(*named));
     } else if (published.failed.empty() && verdict->status != judge::VerdictStatus::pass) {
       differs(id + " is " + judge::name(verdict->status) + ": " + verdict->reason);
     }

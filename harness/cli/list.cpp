@@ -10,7 +10,7 @@
 #include "harness/cli/verbs.hpp"
 #include "harness/judge/exit_code.hpp"
 #include "harness/launch/listing.hpp"
-#include "harness/platform/model/profile.hpp"
+#include "harness/platform/model/profile_lookup.hpp"
 #include "harness/support/printable.hpp"
 
 namespace symmcts::cli {
@@ -58,10 +58,10 @@ int list_profiles(const Locations& at) {
 
 int list_platforms(const Locations& at) {
   return list_files(at.platforms(),
-                    [](const std::string& text, const std::string& file) -> Result<std::string> {
-                      auto profile = platform::parse_profile(text, file);
-                      if (!profile) return Error{profile.error()};
-                      return profile.value().summary;
+                    [&](const std::string&, const std::string& file) -> Result<std::string> {
+                      auto loaded = platform::load_profile(file, {at.platforms().string()});
+                      if (!loaded) return Error{loaded.error()};
+                      return loaded.value().profile.summary;
                     });
 }
 

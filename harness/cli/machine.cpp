@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/cli/toml_document.hpp"
-#include "harness/platform/model/profile.hpp"
+#include "harness/platform/model/profile_lookup.hpp"
 
 namespace symmcts::cli {
 namespace fs = std::filesystem;
@@ -37,16 +36,15 @@ Result<Machine> find_machine(const std::string& name, const Locations& at) {
   if (name == kSystem) return system_machine();
   auto file = find_named(name, at.platforms(), "platform");
   if (!file) return Error{file.error()};
-  auto text = read_file(file.value());
-  if (!text) return Error{text.error()};
-  auto profile = platform::parse_profile(text.value(), file.value().string());
-  if (!profile) return Error{profile.error()};
+  auto loaded = platform::load_profile(file.value().string(), {at.platforms().string()});
+  if (!loaded) return Error{loaded.error()};
+  const platform::Profile& profile = loaded.value().profile;
   Machine machine;
   machine.name = name;
   machine.platform = file.value().string();
-  machine.hosts = profile.value().hosts.value;
-  machine.gpus_per_host = profile.value().gpus_per_host.value;
-  machine.fabric = profile.value().fabric.value && profile.value().imex_channel.value;
+  machine.hosts = profile.hosts.value;
+  machine.gpus_per_host = profile.gpus_per_host.value;
+  machine.fabric = profile.fabric.value && profile.imex_channel.value;
   return machine;
 }
 

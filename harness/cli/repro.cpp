@@ -93,6 +93,7 @@ int repro(const ReproOptions& options) {
                             report::Report& half) {
     progress.show(index, name + ": " + published.implementation);
     suite.value().request = request.value();
+    suite.value().request.rank_args = repro.value().rank_args;
     suite.value().request.implementation = published.implementation;
     suite.value().request.out = out / name;
     std::error_code ignored;

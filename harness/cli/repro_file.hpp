@@ -14,8 +14,9 @@ namespace symmcts::cli {
 // What a report says of one half, before or after the fix. Absent: it says nothing.
 struct Published {
   std::string implementation;
-  std::vector<std::string> failed;        // exactly these ids fail, sorted
-  std::optional<std::vector<int>> named;  // ranks that each failure names
+  std::vector<std::string> failed;  // exactly these ids fail, sorted
+  // Ranks that a failure names, by id; "" stands for every id that has no entry of its own.
+  std::map<std::string, std::vector<int>> named;
   std::optional<std::vector<std::map<std::string, std::int64_t>>> copies;  // a rank
   std::optional<bool> hang;
 };
@@ -31,6 +32,7 @@ struct ReproVariant {
 struct Repro {
   std::string id, title, source, platform, unit, scenario;
   int ranks = 0;
+  std::vector<std::string> rank_args;  // further arguments of the rank program
   std::vector<std::string> requirements;
   std::vector<ReproVariant> variants;  // the first: as the report has it
 

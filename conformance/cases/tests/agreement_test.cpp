@@ -72,6 +72,22 @@ TEST_F(AgreementTest, ARankThatIsGoneIsNamedAndBreaksItForGood) {
   EXPECT_FALSE(agreement.gather("again"));
 }
 
+TEST_F(AgreementTest, EveryoneLearnsWhoIsGone) {
+  const auto rank = [this](int me) {
+    const auto own = exchange(me, 4);
+    Agreement agreement(*own, kPatience);
+    EXPECT_TRUE(agreement.gather("1:a"));
+    if (me == 2) return std::string();
+    EXPECT_FALSE(agreement.gather("here"));
+    return agreement.broken();
+  };
+  std::vector<std::future<std::string>> others;
+  for (int me = 1; me < 4; ++me) others.push_back(std::async(std::launch::async, rank, me));
+  EXPECT_THAT(rank(0), HasSubstr("rank 2 "));
+  EXPECT_THAT(others[0].get(), HasSubstr("rank 2 "));
+  EXPECT_THAT(others[2].get(), HasSubstr("rank 2 "));
+}
+
 TEST_F(AgreementTest, ASilentRankIsNamedAtTheDeadline) {
   const auto own = exchange(0, 2);
   const auto other = exchange(1, 2);

@@ -150,7 +150,7 @@ class Differences : public ::testing::Test {
  protected:
   void SetUp() override {
     published_.failed = {"SM-KIND-1"};
-    published_.named = {0};
+    published_.named[""] = {0};
     published_.copies = {{{"DtoD", 5}}, {{"PtoP", 5}}};
     published_.hang = false;
     result_.judgement.verdicts = {verdict("SM-KIND-1", judge::VerdictStatus::fail, {0})};

@@ -191,6 +191,29 @@ TEST(Repro, ReadsHalvesAndVariants) {
   EXPECT_EQ(repro.value().find(0, true), nullptr);
 }
 
+TEST(Repro, ReadsGroupsAndManyRanks) {
+  std::string text = replaced(kRepro, "ranks = 2", "ranks = 8\ngroups = { domain = 4, size = 2 }");
+  text = replaced(text, "named = [0]", "named = [0, 4]\nnamed_by = { SM-DATA-1 = [7] }");
+  text = replaced(text, "copies = [{ DtoD = 5 }, { PtoP = 5 }]",
+                  "most_copies = { PtoP = 1 }\nodd = [{ ranks = [0, 4], copies = { DtoD = 1 } }]");
+  const auto repro = parse_repro(text, "x.toml");
+  ASSERT_TRUE(repro) << repro.error();
+  EXPECT_THAT(repro.value().rank_args, ElementsAre("--group-domain", "4", "--group-size", "2"));
+  const Published& before = repro.value().variants.front().before;
+  EXPECT_THAT(before.named.at(""), ElementsAre(0, 4));
+  EXPECT_THAT(before.named.at("SM-DATA-1"), ElementsAre(7));
+  ASSERT_EQ(before.copies->size(), 8u);
+  EXPECT_EQ((*before.copies)[4].at("DtoD"), 1);
+  EXPECT_EQ((*before.copies)[5].at("PtoP"), 1);
+  const auto error = [&](const std::string& from, const std::string& to) {
+    const auto parsed = parse_repro(replaced(text, from, to), "x.toml");
+    return parsed ? std::string("accepted") : parsed.error();
+  };
+  EXPECT_THAT(error("size = 2", "size = 3"), HasSubstr("must divide the domain"));
+  EXPECT_THAT(error("ranks = [0, 4]", "ranks = [0, 8]"), HasSubstr("a rank that is not there"));
+  EXPECT_THAT(error("SM-DATA-1 = [7]", "SM-LIFE-1 = [7]"), HasSubstr("is not among those"));
+}
+
 TEST(Repro, NamesThePlaceOfWhatIsWrong) {
   const auto error = [](const std::string& from, const std::string& to) {
     const auto parsed = parse_repro(replaced(kRepro, from, to), "x.toml");

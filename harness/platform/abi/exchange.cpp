@@ -91,3 +91,9 @@ SYMMCTS_EXPORT size_t symmcts_platform_info(char* buffer, size_t capacity) {
   if (buffer != nullptr && capacity > 0) std::snprintf(buffer, capacity, "%s", text.c_str());
   return text.size();
 }
+
+SYMMCTS_EXPORT uint64_t symmcts_platform_memory_used(int gpu) {
+  std::uint64_t bytes = 0;
+  if (Runtime* runtime = Runtime::get()) runtime->memory->used(runtime->ordinal_of(gpu), bytes);
+  return bytes;
+}

@@ -45,6 +45,10 @@ int symmcts_platform_wait_begin(uint64_t deadline_ns);
  * passed, else 0. Call for every wait_begin. */
 int symmcts_platform_wait_end(const uint64_t* clocks, size_t count);
 
+/* Bytes that this process has created on a GPU, by its index on the machine; 0 before cuInit. For
+ * libnvidia-ml.so.1 where no other process can be on the machine. */
+uint64_t symmcts_platform_memory_used(int gpu);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,8 +11,8 @@
 
 #include "harness/platform/broker/detach.hpp"
 #include "harness/platform/broker/environment.hpp"
-#include "harness/platform/broker/profile_lookup.hpp"
 #include "harness/platform/broker/server.hpp"
+#include "harness/platform/model/profile_lookup.hpp"
 #include "harness/support/printable.hpp"
 #include "harness/support/whole_number.hpp"
 
@@ -33,11 +33,9 @@ Result<BrokerState::Setup> read_setup(const Arguments& arguments) {
   BrokerState::Setup setup;
   setup.seed = arguments.seed;
   setup.expected_clients = arguments.expected_clients;
-  auto profile = find_profile(arguments.profile, profile_folders());
+  auto profile = load_profile(arguments.profile, profile_folders());
   if (!profile) return Error{profile.error()};
-  auto parsed = parse_profile(profile.value().text, profile.value().path);
-  if (!parsed) return Error{parsed.error()};
-  setup.profile = std::move(parsed.value());
+  setup.profile = std::move(profile.value().profile);
   setup.profile_text = std::move(profile.value().text);
   // It travels to every client in one packet.
   if (setup.profile_text.size() > kMaxPacket / 2) {

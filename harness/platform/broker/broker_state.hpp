@@ -52,6 +52,8 @@ class BrokerState {
 
   // A client's hello. On refusal `error` says why, and nothing has changed.
   std::optional<ClientId> attach(const Packet& hello, Bytes& reply, std::string& error);
+  // The answer to one who asks instead of a hello and does not take part; empty for anything else.
+  std::optional<Bytes> look(const Packet& question) const;
   int page_fd() const { return page_.read_only_fd(); }
   // Any later packet. False if it is none that a client of this version sends.
   bool handle(ClientId client, Packet packet);

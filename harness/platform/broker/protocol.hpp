@@ -44,6 +44,8 @@ enum class Op : std::uint8_t {
   before_import,         // u8 fabric, 64 bytes, text function [descriptor]
   passed,                // u64 handle, text function (no answer)
   misuse,                // u64 at, u64 count, text kind, text what, text call (no answer)
+  look,                  // instead of a hello: u32 version, i32 host → u64 seed, text profile,
+                         // text name, u32 GPUs, u64 used…; or text on refusal
 };
 
 enum class ToClient : std::uint8_t { reply = 1, notice = 2 };

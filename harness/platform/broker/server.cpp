@@ -173,6 +173,10 @@ void Server::receive(int fd, bool everything) {
 }
 
 void Server::welcome(Connection& connection, Packet hello) {
+  if (const auto answer = state_.look(hello)) {
+    send_packet(connection.socket.get(), *answer, -1, false);
+    return;
+  }
   Bytes reply;
   std::string error;
   const auto client = state_.attach(hello, reply, error);

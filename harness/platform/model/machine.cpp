@@ -10,6 +10,7 @@ Machine::Machine(const Profile& profile, std::uint64_t seed, Faults faults)
       gpus_(profile.hosts.value * profile.gpus_per_host.value),
       gpus_per_host_(profile.gpus_per_host.value),
       hosts_(profile.hosts.value),
+      gpus_per_domain_(profile.gpus_per_domain.value),
       gpu_memory_(profile.gpu_memory.value),
       granularity_(profile.granularity.value),
       multicast_granularity_(profile.multicast_granularity.value),
@@ -206,7 +207,7 @@ void Machine::drop_reference(std::uint64_t id) {
   if (--object(id)->references > 0) return;
   if (kind_of(id) == ObjectKind::multicast) {
     const MulticastObject& gone = teams_.at(id);
-    if (gone.team.holds_slot()) --slots_used_;
+    if (gone.team.holds_slot()) --slots_used_[domain_of_gpu(gone.team.gpus().front())];
     if (!gone.team.bound().empty()) ++generation_;
     teams_.erase(id);
     return;

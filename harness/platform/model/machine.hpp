@@ -87,7 +87,8 @@ class Machine {
 
   // Changes whenever a range is bound or taken off.
   std::uint64_t binding_generation() const { return generation_; }
-  std::uint64_t slots_used() const { return slots_used_; }
+  // In all domains together.
+  std::uint64_t slots_used() const;
   std::uint64_t memory_used(int gpu) const;
   std::size_t objects() const { return allocations_.size() + teams_.size(); }
   // Allocations that have ended since the last call.
@@ -95,6 +96,7 @@ class Machine {
 
   int gpus() const { return gpus_; }
   int host_of_gpu(int gpu) const { return gpu / gpus_per_host_; }
+  int domain_of_gpu(int gpu) const { return platform::domain_of_gpu(gpu, gpus_per_domain_); }
   int host_of(ClientId client) const;
 
  private:
@@ -140,7 +142,7 @@ class Machine {
 
   const Faults faults_;
   // The numbers of the profile that matter here.
-  int gpus_, gpus_per_host_, hosts_;
+  int gpus_, gpus_per_host_, hosts_, gpus_per_domain_;
   std::uint64_t gpu_memory_, granularity_, multicast_granularity_, slots_;
   bool multicast_, fabric_, posix_fd_, imex_channel_;
 
@@ -154,7 +156,7 @@ class Machine {
   std::vector<std::uint64_t> memory_used_;
   std::vector<std::uint64_t> freed_;
   FabricRegistry fabric_registry_;
-  std::uint64_t slots_used_ = 0;
+  std::map<int, std::uint64_t> slots_used_;  // by NVLink domain: each has switches of its own
   std::uint64_t generation_ = 1;
 };
 

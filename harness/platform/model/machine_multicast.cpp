@@ -39,6 +39,12 @@ Code Machine::multicast_add_device(ClientId client, std::uint64_t handle, int gp
   if (faults_.confidential_computing) return Code::not_supported;
   MulticastObject& object = teams_.at(entry->object);
   MulticastTeam& team = object.team;
+  // A clique other than the first GPU's is refused (facts A8.3; the code is inferred, A8.4). What
+  // is refused anyway, a GPU twice or one too many, keeps its own code.
+  const bool joins = !team.has(gpu) && !team.gathered();
+  if (joins && !team.gpus().empty() && domain_of_gpu(team.gpus().front()) != domain_of_gpu(gpu)) {
+    return Code::invalid_device;
+  }
   if (const Code code = team.add(gpu, now); code != Code::success) {
     // A duplicate or surplus attach from another node spoils the object for everybody (A8.5).
     if (host_of(client) != object.host) team.spoil();
@@ -46,11 +52,18 @@ Code Machine::multicast_add_device(ClientId client, std::uint64_t handle, int gp
   }
   if (team.gathered()) {
     // Exhaustion shows at bind, not here (NCCL#2077; the fabric manager answers later).
-    const bool slot = slots_used_ < slots_;
-    if (slot) ++slots_used_;
+    std::uint64_t& used = slots_used_[domain_of_gpu(gpu)];
+    const bool slot = used < slots_;
+    if (slot) ++used;
     team.set_up(slot);
   }
   return Code::success;
+}
+
+std::uint64_t Machine::slots_used() const {
+  std::uint64_t used = 0;
+  for (const auto& [domain, slots] : slots_used_) used += slots;
+  return used;
 }
 
 TeamCall Machine::await_team(const MulticastObject& object, Ns now) const {

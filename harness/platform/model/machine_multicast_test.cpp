@@ -292,5 +292,52 @@ TEST_F(MulticastTest, TheDeadStayInTheirTeams) {
   EXPECT_EQ(bind(a_, team, create(a_, 0, kHandleFabric)).code, Code::success);
 }
 
+// Two NVLink domains of one host each.
+class DomainsTest : public MachineTest {
+ protected:
+  static Profile two_domains() {
+    Profile profile = open_profile();
+    profile.gpus_per_domain.value = 4;
+    profile.multicast_slots.value = 1;
+    return profile;
+  }
+  DomainsTest() : MachineTest(two_domains()), far_(*machine_.attach(2, 1)) {}
+  ClientId far_;  // on host 1
+};
+
+TEST_F(DomainsTest, AGpuOfAnotherDomainIsRefusedAndTheTeamCanStillGather) {
+  // facts A8.3: a clique other than the first GPU's; A8.4: INVALID_DEVICE
+  const HandleInfo team = create_team(a_, 2);
+  const HandleInfo peer = import(far_, token_of(a_, team));
+  EXPECT_EQ(add(a_, team, 0), Code::success);
+  EXPECT_EQ(add(far_, peer, 4), Code::invalid_device);
+  EXPECT_EQ(add(a_, team, 1), Code::success);
+  EXPECT_EQ(add(a_, team, 2), Code::invalid_value) << "one too many";
+  EXPECT_EQ(bind(a_, team, create(a_, 0, kHandleFabric)).code, Code::success);
+}
+
+TEST_F(DomainsTest, TheFirstGpuDecidesTheDomain) {
+  const HandleInfo team = create_team(a_, 2);
+  const HandleInfo peer = import(far_, token_of(a_, team));
+  EXPECT_EQ(add(far_, peer, 4), Code::success);
+  EXPECT_EQ(add(a_, team, 0), Code::invalid_device);
+  EXPECT_EQ(add(far_, peer, 5), Code::success);
+}
+
+TEST_F(DomainsTest, EachDomainHasSlotsOfItsOwn) {
+  // infra-controller#1558: a budget of multicast teams a rack
+  for (const auto& [client, gpu] : {std::pair{a_, 0}, std::pair{far_, 4}}) {
+    const HandleInfo team = create_team(client, 2), surplus = create_team(client, 2);
+    for (const HandleInfo& each : {team, surplus}) {
+      EXPECT_EQ(add(client, each, gpu), Code::success);
+      EXPECT_EQ(add(client, each, gpu + 1), Code::success);
+    }
+    const HandleInfo memory = create(client, gpu, kHandleFabric);
+    EXPECT_EQ(bind(client, team, memory).code, Code::success);
+    EXPECT_EQ(bind(client, surplus, memory).code, Code::out_of_memory);
+  }
+  EXPECT_EQ(machine_.slots_used(), 2u);
+}
+
 }  // namespace
 }  // namespace symmcts::platform

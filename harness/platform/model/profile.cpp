@@ -1,10 +1,12 @@
 #include "harness/platform/model/profile.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <limits>
 
 #include "harness/platform/model/driver_functions.hpp"
-#include "harness/platform/model/toml_reader.hpp"
+#include "harness/platform/model/profile_tree.hpp"
 
 namespace symmcts::platform {
 namespace {
@@ -158,6 +160,59 @@ void read_host(TomlTable host, Profile& out) {
   host.close();
 }
 
+// 32 hexadecimal digits.
+bool parse_uuid(const std::string& text, std::array<std::uint8_t, 16>& out) {
+  if (text.size() != 2 * out.size()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const char* digits = text.data() + 2 * i;
+    const auto [stop, error] = std::from_chars(digits, digits + 2, out[i], 16);
+    if (error != std::errc() || stop != digits + 2) return false;
+  }
+  return true;
+}
+
+void read_fabric(TomlTable fabric, Profile& out) {
+  fabric.fact("state", out.fabric_state);
+  const std::string& state = out.fabric_state.value;
+  if (!state.empty() && state != "not_supported" && state != "not_started" &&
+      state != "in_progress" && state != "completed") {
+    fabric.reject("state", "is '" + state +
+                               "'; it must be not_supported, not_started, "
+                               "in_progress or completed");
+  }
+  fabric.fact("cluster_uuid", out.cluster_uuid_text);
+  if (!parse_uuid(out.cluster_uuid_text.value, out.cluster_uuid)) {
+    fabric.reject("cluster_uuid", "needs 32 hexadecimal digits");
+  }
+  fabric.fact("clique_id", out.clique_id, 0, std::numeric_limits<int>::max());
+  fabric.fact("gpus_per_domain", out.gpus_per_domain, 1, kMostHosts * 64);
+  const int domain = out.gpus_per_domain.value, host = out.gpus_per_host.value;
+  if (domain != 0 && host != 0 && domain % host != 0) {
+    fabric.reject("gpus_per_domain", "must be whole hosts of " + std::to_string(host) + " GPUs");
+  }
+  fabric.close();
+}
+
+void read_management(TomlTable management, Profile& out) {
+  management.fact("driver", out.management.driver);
+  management.fact("memory_reserved", out.management.memory_reserved, 0, kMostBytes);
+  management.fact("nvlinks", out.management.nvlinks, 0, 64);
+  management.fact("nvlink_version", out.management.nvlink_version, 0, 99);
+  management.fact("nvlink_remote", out.management.nvlink_remote);
+  const std::string& remote = out.management.nvlink_remote.value;
+  if (!remote.empty() && remote != "gpu" && remote != "switch") {
+    management.reject("nvlink_remote", "is '" + remote + "'; it must be gpu or switch");
+  }
+  management.fact("common_ancestor", out.management.common_ancestor, 0, 50);
+  // Identities of a part: nobody can infer them, so they may be absent.
+  for (const auto& [key, fact] :
+       {std::pair{"pci_device_id", &out.management.pci_device_id},
+        std::pair{"pci_subsystem_id", &out.management.pci_subsystem_id}}) {
+    if (management.has(key)) management.fact(key, fact->emplace(), 0, 0xffffffff);
+  }
+  management.close();
+}
+
 }  // namespace
 
 Ns Profile::duration(CopyClass c, std::uint64_t bytes) const {
@@ -185,22 +240,33 @@ Ns Profile::call_cost(std::string_view function) const {
   return other == call_ns.end() ? 1 : other->second.value;
 }
 
-Result<Profile> parse_profile(std::string_view text, std::string_view origin) {
-  TomlReader reader(origin);
-  const toml::parse_result parsed = toml::parse(text, origin);
-  if (!parsed) {
-    reader.fail(parsed.error().source(), std::string(parsed.error().description()));
-    return Error{reader.error()};
+void overlay(toml::table& base, toml::table&& top) {
+  for (auto&& [key, node] : top) {
+    toml::table* over = node.as_table();
+    toml::node* under = base.get(key.str());
+    toml::table* table = under == nullptr ? nullptr : under->as_table();
+    const bool both_tables = over != nullptr && table != nullptr;
+    if (both_tables && !over->contains("value") && !table->contains("value")) {
+      overlay(*table, std::move(*over));
+    } else {
+      base.insert_or_assign(key.str(), std::move(node));
+    }
   }
+}
+
+Result<Profile> read_profile(const toml::table& tree, TomlReader& reader) {
   Profile out;
-  TomlTable root(reader, &parsed.table(), "");
+  TomlTable root(reader, &tree, "");
   if (root.has("schema")) {
     std::string schema;
     root.text("schema", schema);
     if (schema != kSchema) root.reject("schema", "must be \"" + std::string(kSchema) + "\"");
   }
+  if (const toml::node* extends = tree.get(kExtends)) {
+    reader.fail(extends->source(), "'extends' works only in a file that is found by its name");
+  }
   root.require({"schema", "name", "summary", "machine", "gpu", "sharing", "multicast", "copy",
-                "host_ns", "word"});
+                "host_ns", "word", "fabric", "management"});
   root.text("name", out.name);
   root.text("summary", out.summary);
   if (out.name.empty()) root.reject("name", "is empty");
@@ -214,9 +280,21 @@ Result<Profile> parse_profile(std::string_view text, std::string_view origin) {
   word.fact("write_ns", out.word_write_ns, 0, kLongestCall);
   word.fact("visible_ns", out.word_visible_ns, 0, kLongestCall);
   word.close();
+  read_fabric(root.sub("fabric"), out);
+  read_management(root.sub("management"), out);
   root.close();
   if (reader.failed()) return Error{reader.error()};
   return out;
+}
+
+Result<Profile> parse_profile(std::string_view text, std::string_view origin) {
+  TomlReader reader(origin);
+  const toml::parse_result parsed = toml::parse(text, origin);
+  if (!parsed) {
+    reader.fail(parsed.error().source(), std::string(parsed.error().description()));
+    return Error{reader.error()};
+  }
+  return read_profile(parsed.table(), reader);
 }
 
 }  // namespace symmcts::platform

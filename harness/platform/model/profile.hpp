@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +60,19 @@ struct CopyRule {
   Marked<double> contended_factor;
 };
 
+// What only the management library shows. Absent: nobody knows it.
+struct Management {
+  Marked<std::string> driver;             // version of the driver package
+  Marked<std::uint64_t> memory_reserved;  // of the GPU's memory, for the driver itself
+  Marked<int> nvlinks, nvlink_version;    // links of a GPU; NVML's number of their generation
+  Marked<std::string> nvlink_remote;      // "gpu" or "switch"
+  Marked<int> common_ancestor;            // NVML's topology level of two GPUs of one host
+  std::optional<Marked<std::uint64_t>> pci_device_id, pci_subsystem_id;
+};
+
+// The NVLink domain of a GPU where each holds `a_domain` GPUs; 0: all are in one.
+constexpr int domain_of_gpu(int gpu, int a_domain) { return a_domain > 0 ? gpu / a_domain : 0; }
+
 struct Profile {
   std::string name, summary;
   Marked<int> hosts, gpus_per_host;
@@ -82,8 +97,17 @@ struct Profile {
   CopyRule copies[kCopyClasses];
   std::map<std::string, Marked<std::uint64_t>, std::less<>> call_ns;  // "default", "poll", names
   Marked<std::uint64_t> word_write_ns, word_visible_ns;  // a stream write; its way to a waiter
+  // NVLink domains: so many GPUs in a row, in the order of hosts, reach each other.
+  Marked<int> gpus_per_domain;
+  Marked<std::string> fabric_state;  // of a GPU's registration: "completed", ...
+  Marked<std::string> cluster_uuid_text;
+  std::array<std::uint8_t, 16> cluster_uuid{};  // of the first domain
+  Marked<int> clique_id;
+  Management management;
 
   const CopyRule& rule(CopyClass c) const { return copies[static_cast<int>(c)]; }
+  // The NVLink domain of a GPU, by its machine-wide index.
+  int domain_of(int gpu) const { return domain_of_gpu(gpu, gpus_per_domain.value); }
   // Engine time of a copy that has the engine's link for itself; at least 1.
   Ns duration(CopyClass c, std::uint64_t bytes) const;
   // Host time of a driver call: the entry of that name, else of the name without its version and
@@ -93,7 +117,8 @@ struct Profile {
 
 // Reads a profile from TOML text. `origin` names it in errors ("file:line:column: what").
 // Every number must carry its mark and its source; a key that is missing, unknown or of the wrong
-// type is an error, and so is a number that no machine has, or with which times could overflow.
+// type is an error, and so is a number that no machine has, or with which times could overflow. A
+// text that extends another profile is for load_profile (profile_lookup.hpp).
 Result<Profile> parse_profile(std::string_view text, std::string_view origin);
 
 }  // namespace symmcts::platform

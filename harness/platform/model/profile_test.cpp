@@ -233,7 +233,7 @@ TEST(ProfileErrors, AnEmptyFileIsToldAllThatItLacks) {
     ASSERT_FALSE(profile);
     EXPECT_EQ(profile.error(),
               "p.toml:1:1: the file lacks the keys 'schema', 'name', 'summary', 'machine', 'gpu', "
-              "'sharing', 'multicast', 'copy', 'host_ns', 'word'");
+              "'sharing', 'multicast', 'copy', 'host_ns', 'word', 'fabric', 'management'");
   }
 }
 

@@ -57,7 +57,9 @@ std::optional<Mark> parse_mark(std::string_view word) {
 
 void TomlReader::fail(const toml::source_region& where, const std::string& what) {
   if (failed()) return;
-  error_ = origin_ + ":" + std::to_string(where.begin.line) + ":" +
+  // A tree may have been put together from several files.
+  const std::string& file = where.path && !where.path->empty() ? *where.path : origin_;
+  error_ = file + ":" + std::to_string(where.begin.line) + ":" +
            std::to_string(where.begin.column) + ": " + what;
 }
 

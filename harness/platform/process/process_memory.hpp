@@ -119,6 +119,8 @@ class ProcessMemory final : public Memory {
 
   Code check_memory_map(std::uint64_t address, std::uint64_t size, std::uint64_t offset,
                         const Handle& handle) const;
+  // Does one of the mappings show memory of an NVLink domain other than that of the GPU?
+  bool crosses_domains(const std::vector<std::shared_ptr<Mapping>>& tiles, int ordinal) const;
   Code check_multicast_map(std::uint64_t address, std::uint64_t size, std::uint64_t offset,
                            const Handle& handle) const;
   // Asks the broker to back a pending mapping; takes it out of the table again on failure.

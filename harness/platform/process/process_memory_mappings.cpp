@@ -135,6 +135,17 @@ void ProcessMemory::dispose(const std::shared_ptr<Mapping>& mapping) {
   handles_.unmapped(mapping->handle);
 }
 
+// A handle may travel between NVLink domains; that no link leads there shows only when access is
+// asked for (nvbandwidth#44).
+bool ProcessMemory::crosses_domains(const std::vector<std::shared_ptr<Mapping>>& tiles,
+                                    int ordinal) const {
+  const int here = profile_.domain_of(visible_[static_cast<std::size_t>(ordinal)]);
+  return std::any_of(tiles.begin(), tiles.end(), [&](const auto& mapping) {
+    const HandleInfo& info = mapping->handle->info;
+    return info.kind == ObjectKind::memory && info.gpu >= 0 && profile_.domain_of(info.gpu) != here;
+  });
+}
+
 Code ProcessMemory::set_access(std::uint64_t address, std::uint64_t size,
                                const std::vector<AccessGrant>& grants) {
   std::lock_guard lock(mutex_);
@@ -148,6 +159,7 @@ Code ProcessMemory::set_access(std::uint64_t address, std::uint64_t size,
   for (const AccessGrant& grant : grants) {
     if (!visible(grant.ordinal)) return Code::invalid_value;  // measured
     if (grant.flags != 0 && grant.flags != 1 && grant.flags != 3) return Code::invalid_value;
+    if (crosses_domains(tiles, grant.ordinal)) return Code::invalid_value;
   }
   for (const auto& mapping : tiles) {
     for (const AccessGrant& grant : grants)

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/platform/broker/machine_view.hpp"
 #include "harness/platform/broker/packet_socket.hpp"
 #include "harness/platform/broker/rendezvous_point.hpp"
 #include "harness/platform/broker/tests/made_objects.hpp"
@@ -214,6 +215,38 @@ TEST(Broker, AHostThatTheMachineLacksIsRefused) {
   auto joined = Client::join(options);
   ASSERT_FALSE(joined);
   EXPECT_THAT(joined.error(), ::testing::HasSubstr("rank 0 on host 3"));
+}
+
+TEST(Broker, WhoLooksTakesNoPart) {
+  TempFolder folder;
+  const auto machine = folder.file("machine");
+  auto view = look_at_machine(machine, 0);
+  ASSERT_TRUE(view) << view.error();
+  EXPECT_FALSE(view.value()) << "nobody listens";
+  EXPECT_THAT(folder.entries(), IsEmpty()) << "looking starts no broker";
+  Child child([&](Line& line) {
+    auto options = options_for(machine, -1);
+    options.managed = true;
+    auto client = join(options);
+    create(*client, 1, 0);
+    line.say("created");
+    line.hear();
+    EXPECT_TRUE(client->deterministic());
+  });
+  EXPECT_EQ(child.line().hear(), "created");
+  for (int again = 0; again < 2; ++again) {
+    view = look_at_machine(machine, 0);
+    ASSERT_TRUE(view && view.value());
+    EXPECT_EQ(view.value()->profile_name, "gb200-nvl2");
+    EXPECT_EQ(view.value()->seed, 7u);
+    EXPECT_THAT(view.value()->memory_used, ::testing::ElementsAre(0u, 2 * kMiB));
+  }
+  view = look_at_machine(machine, 1);
+  ASSERT_FALSE(view);
+  EXPECT_THAT(view.error(), ::testing::HasSubstr("no host 1"));
+  child.line().say("go on");
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return folder.entries().empty(); })) << "the broker has ended";
 }
 
 }  // namespace
