@@ -99,21 +99,21 @@ Result<std::vector<Bytes>> Agreement::all_gather(Phase phase, Status mine, Bytes
   if (broken_) return *broken_;
   if (!mine && mine.error().rank < 0) mine.error().rank = exchange_.rank();
   const std::uint64_t tag = next_tag();
-  return group_.is_root() ? collect(phase, tag, std::move(mine), std::move(payload))
+  return group_.is_root() ? collect(phase, tag, mine, std::move(payload))
                           : ask_root(phase, tag, mine, payload);
 }
 
 // The root: hears everyone, then answers everyone, also when somebody is missing.
-Result<std::vector<Bytes>> Agreement::collect(Phase phase, std::uint64_t tag, Status mine,
+Result<std::vector<Bytes>> Agreement::collect(Phase phase, std::uint64_t tag, const Status& mine,
                                               Bytes payload) {
   std::vector<Bytes> payloads(static_cast<std::size_t>(group_.size()));
+  payloads[static_cast<std::size_t>(group_.me)] = std::move(payload);
   Status verdict;
   for (int member = 0; member < group_.size(); ++member) {
     const auto place = static_cast<std::size_t>(member);
     Status theirs;
     if (member == group_.me) {
-      payloads[place] = std::move(payload);
-      theirs = std::move(mine);
+      theirs = mine;
     } else {
       Bytes message;
       const ExchangeResult heard =

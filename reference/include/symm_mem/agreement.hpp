@@ -57,7 +57,8 @@ class Agreement {
   Result<Descriptor> broadcast_descriptor(Phase phase, const Descriptor& mine);
 
  private:
-  Result<std::vector<Bytes>> collect(Phase phase, std::uint64_t tag, Status mine, Bytes payload);
+  Result<std::vector<Bytes>> collect(Phase phase, std::uint64_t tag, const Status& mine,
+                                     Bytes payload);
   Result<std::vector<Bytes>> ask_root(Phase phase, std::uint64_t tag, const Status& mine,
                                       const Bytes& payload);
   std::uint64_t next_tag();
