@@ -26,12 +26,12 @@ Result<std::map<std::string, fs::path>> find_scenarios(const CertificationProfil
 
 Status check_scenarios(const CertificationProfile& profile,
                        const std::vector<launch::UnitName>& units) {
-  for (const auto& [unit, name] : profile.scenarios) {
+  for (const auto& scenario : profile.scenarios) {
     const bool known = std::any_of(units.begin(), units.end(),
-                                   [&](const auto& each) { return each.unit == unit; });
+                                   [&](const auto& each) { return each.unit == scenario.first; });
     if (!known) {
-      return Error{"profile " + profile.name + ": scenario " + name + " is for " + unit +
-                   ", which is no case"};
+      return Error{"profile " + profile.name + ": scenario " + scenario.second + " is for " +
+                   scenario.first + ", which is no case"};
     }
   }
   return {};
