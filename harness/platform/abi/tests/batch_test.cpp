@@ -43,6 +43,7 @@ class Batches : public World {
   std::size_t count_ = 3, failed_ = 0;
 };
 
+// facts A12.11
 TEST_F(Batches, CopyInStreamOrder) {
   write(a_, std::string(16, 'a') + std::string(16, 'b') + std::string(16, 'c'));
   EXPECT_CU(CU(cuMemsetD8Async)(a_, 'A', 8, stream_));
@@ -74,6 +75,7 @@ TEST_F(Batches, HostMemoryIsReadWhenTheAttributeSays) {
   EXPECT_CU(CU(cuEventDestroy_v2)(gate));
 }
 
+// facts A12.11
 TEST_F(Batches, WrongCallsGiveTheMeasuredCode) {
   EXPECT_EQ(batch(nullptr), CUDA_ERROR_INVALID_VALUE) << "on the legacy stream";
   EXPECT_EQ(failed_, SIZE_MAX) << "about no copy";

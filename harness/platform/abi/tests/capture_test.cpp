@@ -54,7 +54,7 @@ TEST_F(Capture, UnsafeCallsInvalidateAsMeasured) {
   EXPECT_EQ(end_code(one_), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-// stream-memory-ops.txt: "cuMemCreate while capturing (global mode)".
+// facts A9.17; stream-memory-ops.txt: "cuMemCreate while capturing (global mode)".
 TEST_F(Capture, MemoryCanBeMadeAndMappedBeside) {
   begin(one_);
   const auto handle = create(0, 0);

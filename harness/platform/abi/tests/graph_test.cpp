@@ -112,6 +112,7 @@ TEST_F(Graph, BranchesAndLaunchesAreOrdered) {
 
 std::atomic<int> host_calls{0};
 
+// facts A14.5: what a capture holds is written again with every replay
 TEST_F(Graph, HostFunctionsAndBatchesOfMemoryOperationsAreReplayed) {
   host_calls = 0;
   int ten = 10;
