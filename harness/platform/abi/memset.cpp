@@ -48,7 +48,7 @@ CUresult fill(Call& call, CUstream handle, FillShape shape, bool async) {
   CUresult result = CUDA_SUCCESS;
   if (captured(call, stream, result, [&] { return FillWork{shape}; })) return result;
   Streams& streams = *call.runtime().streams;
-  Code code = streams.fill_rows(stream.id, shape, call.correlation(), async);
+  Code code = streams.fill(stream.id, shape, call.correlation(), async);
   if (code == Code::success && !async && info.kind == AddressInfo::Kind::host_pinned) {
     code = streams.synchronize(stream.id);
   }

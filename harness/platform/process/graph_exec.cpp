@@ -161,9 +161,7 @@ Code GraphExec::launch(StreamId stream, std::uint32_t correlation) {
 Code GraphExec::run(const Step& step, StreamId stream, const Origin& origin) {
   return std::visit(
       Cases{[&](const CopyWork& work) { return streams_.copies(stream, work.spans, origin); },
-            [&](const FillWork& work) {
-              return streams_.fill_rows(stream, work.shape, origin, true);
-            },
+            [&](const FillWork& work) { return streams_.fill(stream, work.shape, origin, true); },
             [&](const WordWork& work) {
               Code code = Code::success;
               for (const WordOperation& each : work.operations) {

@@ -35,9 +35,7 @@ class ProcessStreams final : public Streams {
   Code copy(StreamId stream, std::uint64_t destination, std::uint64_t source, std::uint64_t bytes,
             Origin origin, bool async) override;
   Code copies(StreamId stream, const std::vector<CopySpan>& spans, Origin origin) override;
-  Code fill(StreamId stream, std::uint64_t destination, std::uint32_t value, int width,
-            std::uint64_t count, Origin origin, bool async) override;
-  Code fill_rows(StreamId stream, const FillShape& shape, Origin origin, bool async) override;
+  Code fill(StreamId stream, const FillShape& shape, Origin origin, bool async) override;
   Code write_value(StreamId stream, std::uint64_t address, std::uint64_t value, int width) override;
   Code wait_value(StreamId stream, std::uint64_t address, std::uint64_t value, int width,
                   WordTest test) override;
@@ -84,8 +82,8 @@ class ProcessStreams final : public Streams {
                       std::uint64_t bytes, const Origin& origin, bool async);
   FillRecord describe_fill(StreamId stream, int ordinal, std::uint64_t bytes, std::uint32_t value,
                            const Origin& origin, bool async);
-  void copy_group(StreamId stream, const CopyPlan& plan, CopyRecord record,
-                  std::vector<CopySpan> spans);
+  OpPtr copy_group(StreamId stream, const CopyPlan& plan, CopyRecord record,
+                   std::vector<CopySpan> spans);
   // Takes a copy over the host's memory in pieces (process_streams_staged.cpp).
   void copy_through_host(StreamId stream, int ordinal, const CopyPlan& plan, const CopySpan& span,
                          const Origin& origin);

@@ -96,26 +96,27 @@ Code ProcessStreams::copies(StreamId stream, const std::vector<CopySpan>& spans,
   return Code::success;
 }
 
-void ProcessStreams::copy_group(StreamId stream, const CopyPlan& plan, CopyRecord record,
-                                std::vector<CopySpan> spans) {
+OpPtr ProcessStreams::copy_group(StreamId stream, const CopyPlan& plan, CopyRecord record,
+                                 std::vector<CopySpan> spans) {
   std::vector<std::shared_ptr<std::byte[]>> taken;
   if (plan.source_kind == MemoryKind::pageable) {
     for (CopySpan& span : spans) {
       if (span.read_now) taken.push_back(take_now(span));
     }
   }
-  executor_.add([&](Timeline& timeline,
-                    Ns now) { return timeline.copy(stream, now, plan.copy_class, record.bytes); },
-                [this, record, spans = std::move(spans), taken = std::move(taken)](const Op& done) {
-                  if (sticky_error() != Code::success) return;
-                  for (const CopySpan& span : spans) {
-                    const Code code =
-                        memory_->copy_bytes(span.destination, span.source, span.bytes);
-                    if (moved(code) != Code::success) return;
-                    memory_->log_words(span.destination, span.bytes, done.end);
-                  }
-                  show(record, done);
-                });
+  return executor_.add(
+      [&](Timeline& timeline, Ns now) {
+        return timeline.copy(stream, now, plan.copy_class, record.bytes);
+      },
+      [this, record, spans = std::move(spans), taken = std::move(taken)](const Op& done) {
+        if (sticky_error() != Code::success) return;
+        for (const CopySpan& span : spans) {
+          const Code code = memory_->copy_bytes(span.destination, span.source, span.bytes);
+          if (moved(code) != Code::success) return;
+          memory_->log_words(span.destination, span.bytes, done.end);
+        }
+        show(record, done);
+      });
 }
 
 }  // namespace symmcts::platform

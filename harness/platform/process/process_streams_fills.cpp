@@ -1,4 +1,4 @@
-// Fills of rows, and how records show a fill.
+// Fills, and how records show them.
 #include "harness/platform/process/process_streams.hpp"
 
 namespace symmcts::platform {
@@ -24,10 +24,7 @@ FillRecord ProcessStreams::describe_fill(StreamId stream, int ordinal, std::uint
 }
 
 // One operation and one record, as one call of the driver's is one node of a graph.
-Code ProcessStreams::fill_rows(StreamId stream, const FillShape& shape, Origin origin, bool async) {
-  if (shape.rows == 1) {
-    return fill(stream, shape.destination, shape.value, shape.width, shape.count, origin, async);
-  }
+Code ProcessStreams::fill(StreamId stream, const FillShape& shape, Origin origin, bool async) {
   int ordinal = 0;
   if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
   const std::uint64_t row = shape.count * static_cast<std::uint64_t>(shape.width);

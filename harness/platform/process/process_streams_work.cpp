@@ -1,20 +1,9 @@
-// What streams do: copies, fills, words and host functions.
-#include <cstddef>
-#include <cstring>
-#include <memory>
+// What streams do: copies, words and host functions.
 #include <utility>
 
 #include "harness/platform/process/process_streams.hpp"
 
 namespace symmcts::platform {
-namespace {
-
-std::uint64_t address_of(const void* host) {
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
-}
-
-}  // namespace
-
 // After an error of device work nothing moves any more, as in a context that has faulted; the queue
 // still runs empty, so that nobody waits for ever.
 Code ProcessStreams::moved(Code code) {
@@ -38,49 +27,12 @@ Code ProcessStreams::copy(StreamId stream, std::uint64_t destination, std::uint6
   const CopyRecord record =
       describe(plan, profile_.rule(plan.copy_class), stream, ordinal, bytes, origin, async);
   // The driver has read pageable memory when the call returns: the caller may reuse it.
-  std::shared_ptr<std::byte[]> staged;
-  if (plan.source_kind == MemoryKind::pageable) {
-    staged = std::make_shared_for_overwrite<std::byte[]>(bytes);
-    std::memcpy(staged.get(), reinterpret_cast<const void*>(source), bytes);
-    source = address_of(staged.get());
-  }
-  const OpPtr op =
-      executor_.add([&](Timeline& timeline,
-                        Ns now) { return timeline.copy(stream, now, plan.copy_class, bytes); },
-                    [=, this, staged = std::move(staged)](const Op& done) {
-                      if (sticky_error() != Code::success) return;
-                      if (moved(memory_->copy_bytes(destination, source, bytes)) != Code::success)
-                        return;
-                      memory_->log_words(destination, bytes, done.end);
-                      show(record, done);
-                    });
+  const OpPtr op = copy_group(stream, plan, record, {{destination, source, bytes, true}});
   // Downloads to pageable memory return when they are done, whatever form of the call was used.
   if (plan.destination_kind == MemoryKind::pageable) {
     executor_.wait_for({op}, "copy to pageable memory");
     return sticky_error();
   }
-  return Code::success;
-}
-
-Code ProcessStreams::fill(StreamId stream, std::uint64_t destination, std::uint32_t value,
-                          int width, std::uint64_t count, Origin origin, bool async) {
-  int ordinal = 0;
-  if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
-  if (count == 0) return Code::success;
-  const FillRecord record = describe_fill(
-      stream, ordinal, count * static_cast<std::uint64_t>(width), value, origin, async);
-  executor_.add([&](Timeline& timeline,
-                    Ns now) { return timeline.copy(stream, now, CopyClass::dtod, record.bytes); },
-                [=, this](const Op& done) {
-                  if (sticky_error() != Code::success) return;
-                  if (moved(memory_->fill_bytes(destination, value, width, count)) != Code::success)
-                    return;
-                  memory_->log_words(destination, record.bytes, done.end);
-                  FillRecord shown = record;
-                  shown.start = done.start;
-                  shown.end = done.end;
-                  if (sink_ != nullptr) sink_->on_fill(shown);
-                });
   return Code::success;
 }
 

@@ -109,8 +109,8 @@ std::string rank_body(int me, const std::string& socket, int fd, bool self_impor
   void* pinned = nullptr;
   ok(memory->alloc_host(64 * kMiB, pinned));
   const StreamId host = streams->create(0, true), device = streams->create(0, true);
-  ok(streams->fill(device, source, 10 + static_cast<unsigned>(me), 1, 16 * kMiB, 0, true));
-  ok(streams->fill(device, local + 48 * kMiB, 0, 1, 4 * kMiB, 0, true));
+  ok(streams->fill(device, {source, 10 + static_cast<unsigned>(me), 1, 16 * kMiB}, 0, true));
+  ok(streams->fill(device, {local + 48 * kMiB, 0, 1, 4 * kMiB}, 0, true));
   ok(streams->synchronize(device));
   exchange.barrier();  // nobody writes before every pad is zero
 

@@ -110,9 +110,7 @@ class Streams : public HostClock {
   // operation with one record; local copies keep their own (measured for cuMemcpyBatchAsync). Never
   // waits.
   virtual Code copies(StreamId stream, const std::vector<CopySpan>& spans, Origin origin) = 0;
-  virtual Code fill(StreamId stream, std::uint64_t destination, std::uint32_t value, int width,
-                    std::uint64_t count, Origin origin, bool async) = 0;
-  virtual Code fill_rows(StreamId stream, const FillShape& shape, Origin origin, bool async) = 0;
+  virtual Code fill(StreamId stream, const FillShape& shape, Origin origin, bool async) = 0;
   virtual Code write_value(StreamId stream, std::uint64_t address, std::uint64_t value,
                            int width) = 0;
   // invalid_value for a multicast mapping (a wait is a read), not_supported for host memory.

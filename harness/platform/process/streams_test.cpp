@@ -150,7 +150,7 @@ TEST_F(OneRank, DownloadToPageableMemoryIsDoneAtTheReturn) {
 
 TEST_F(OneRank, FillsAreRecorded) {
   const StreamId s = streams.create(0, true);
-  ASSERT_EQ(streams.fill(s, device, 0xab, 1, 4096, 3, true), Code::success);
+  ASSERT_EQ(streams.fill(s, {device, 0xab, 1, 4096}, 3, true), Code::success);
   ASSERT_EQ(streams.synchronize(s), Code::success);
   EXPECT_EQ(broker.word(device), 0xababababu);
   const auto fills = rank.sink.fills();

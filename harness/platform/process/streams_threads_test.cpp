@@ -75,7 +75,7 @@ TEST(Threads, EachSeesItsOwnWorkDone) {
         for (std::uint32_t i = 1; i <= 50; ++i) {
           streams.spend("cuMemcpyAsync");
           const std::uint64_t word = FakeMemory::device(0, 4096 * (t + 1));
-          streams.fill(s, word, i, 4, 1, i, true);
+          streams.fill(s, {word, i, 4, 1}, i, true);
           streams.copy(s, FakeMemory::device(1, 4096 * (t + 1)), word, 4096, i, true);
           streams.record(event, s);
           if (i % 3 == 0) {
