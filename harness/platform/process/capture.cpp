@@ -4,15 +4,12 @@
 #include <utility>
 
 namespace symmcts::platform {
-namespace {
 
-void join(std::vector<GraphNode*>& into, const std::vector<GraphNode*>& more) {
+void Captures::join(std::vector<GraphNode*>& into, const std::vector<GraphNode*>& more) {
   for (GraphNode* node : more) {
     if (std::find(into.begin(), into.end(), node) == into.end()) into.push_back(node);
   }
 }
-
-}  // namespace
 
 Captures::Captured* Captures::find(StreamId stream) {
   const auto found = streams_.find(stream);
@@ -124,18 +121,22 @@ Code Captures::set_dependencies(StreamId stream, const std::vector<GraphNode*>& 
   return Code::success;
 }
 
-Code Captures::may_enqueue(const CaptureStream& stream, bool& captured) {
-  captured = false;
-  std::lock_guard lock(mutex_);
+Code Captures::use(const CaptureStream& stream, Captured*& found) {
   if (implicit(stream)) {
     invalidate_implicit(stream);
     return Code::stream_capture_implicit;
   }
-  const Captured* found = find(stream.id);
-  if (found == nullptr) return Code::success;
-  if (found->capture->invalid) return Code::stream_capture_invalidated;
-  captured = true;
-  return Code::success;
+  found = find(stream.id);
+  const bool invalid = found != nullptr && found->capture->invalid;
+  return invalid ? Code::stream_capture_invalidated : Code::success;
+}
+
+Code Captures::may_enqueue(const CaptureStream& stream, bool& captured) {
+  std::lock_guard lock(mutex_);
+  Captured* found = nullptr;
+  const Code code = use(stream, found);
+  captured = code == Code::success && found != nullptr;
+  return code;
 }
 
 Code Captures::add(const CaptureStream& stream, GraphWork work) {

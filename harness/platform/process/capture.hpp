@@ -100,6 +100,11 @@ class Captures {
   const Captured* find(StreamId stream) const;
   bool implicit(const CaptureStream& stream) const;
   void invalidate_implicit(const CaptureStream& stream);
+  // Precondition of both: the lock is held. A stream is used: its capture, or null if it is not
+  // captured; an error where it must not be used.
+  Code use(const CaptureStream& stream, Captured*& found);
+  // Adds those of `more` that are not there yet.
+  static void join(std::vector<GraphNode*>& into, const std::vector<GraphNode*>& more);
   static bool joined(const Capture& capture, const std::vector<GraphNode*>& ends);
 
   mutable std::mutex mutex_;

@@ -1,6 +1,4 @@
 // What events and the host do to a capture.
-#include <algorithm>
-
 #include "harness/platform/process/capture.hpp"
 
 namespace symmcts::platform {
@@ -57,22 +55,15 @@ Code Captures::wait(const CaptureStream& stream, EventId event, bool external, b
     own->capture->invalid = other.capture->invalid = true;
     return Code::stream_capture_merge;
   }
-  for (GraphNode* node : other.dependencies) {
-    auto& mine = own->dependencies;
-    if (std::find(mine.begin(), mine.end(), node) == mine.end()) mine.push_back(node);
-  }
+  join(own->dependencies, other.dependencies);
   return Code::success;
 }
 
 Code Captures::touch_stream(const CaptureStream& stream) {
   std::lock_guard lock(mutex_);
-  if (implicit(stream)) {
-    invalidate_implicit(stream);
-    return Code::stream_capture_implicit;
-  }
-  const Captured* found = find(stream.id);
-  if (found == nullptr) return Code::success;
-  if (found->capture->invalid) return Code::stream_capture_invalidated;
+  Captured* found = nullptr;
+  const Code code = use(stream, found);
+  if (code != Code::success || found == nullptr) return code;
   found->capture->invalid = true;
   return Code::stream_capture_unsupported;
 }
