@@ -45,15 +45,13 @@ BrokerState::BrokerState(Setup setup, PublishedPage page, Outlet& outlet)
 
 std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, std::string& error) {
   WireReader fields(hello.bytes);
-  const auto op = fields.take<Op>();
-  const auto request = fields.take<std::uint32_t>();
-  fields.take<Ns>();
+  const PacketHead head = take_head(fields);
   const auto version = fields.take<std::uint32_t>();
   const auto rank = fields.take<std::int32_t>();
   const auto host = fields.take<std::int32_t>();
   const auto managed = fields.take<std::uint8_t>();
   std::optional<ClientId> client;
-  if (op != Op::hello || !fields.ok()) {
+  if (head.op != Op::hello || !fields.ok()) {
     error = "did not begin with a hello";
   } else if (version != kProtocolVersion) {
     error = "protocol version " + std::to_string(version) + " instead of " +
@@ -64,7 +62,7 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
             " hosts, or has joined too often";
   }
   WireWriter packet;
-  packet.put(ToClient::reply).put(request);
+  packet.put(ToClient::reply).put(head.request);
   if (!client) {
     reply = packet.put(Code::invalid_value).put(Ns{0}).put_text(error).bytes();
     return std::nullopt;
@@ -88,25 +86,21 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
 
 bool BrokerState::handle(ClientId client, Packet packet) {
   WireReader fields(packet.bytes);
-  const auto op = fields.take<Op>();
-  fields.take<std::uint32_t>();
-  const Ns now = fields.take<Ns>();
-  if (op != Op::declare_managed && op != Op::running && quiescence_.acts(client)) {
+  const PacketHead head = take_head(fields);
+  if (head.op != Op::declare_managed && head.op != Op::running && quiescence_.acts(client)) {
     becomes_unmanaged();
   }
-  if (!takes_turns(op) || !quiescence_.takes_turns(client)) {
+  if (!takes_turns(head.op) || !quiescence_.takes_turns(client)) {
     return dispatch(client, std::move(packet));
   }
-  quiescence_.queued(client, now);
-  queued_.push_back({client, now, std::move(packet)});
+  quiescence_.queued(client, head.now);
+  queued_.push_back({client, head.now, std::move(packet)});
   return true;
 }
 
 bool BrokerState::dispatch(ClientId client, Packet packet) {
   WireReader fields(packet.bytes);
-  const auto op = fields.take<Op>();
-  const auto id = fields.take<std::uint32_t>();
-  const auto now = fields.take<Ns>();
+  const auto [op, id, now] = take_head(fields);
   Request request{client, id, now, fields, packet.fd};
   const bool known = handle_memory(op, request) || handle_multicast(op, request) ||
                      handle_order(op, request) || handle_words(op, request) ||

@@ -5,13 +5,12 @@ namespace symmcts::platform {
 
 std::optional<Bytes> BrokerState::look(const Packet& question) const {
   WireReader fields(question.bytes);
-  if (fields.take<Op>() != Op::look) return std::nullopt;
-  const auto request = fields.take<std::uint32_t>();
-  fields.take<Ns>();
+  const PacketHead head = take_head(fields);
+  if (head.op != Op::look) return std::nullopt;
   const auto version = fields.take<std::uint32_t>();
   const auto host = fields.take<std::int32_t>();
   WireWriter answer;
-  answer.put(ToClient::reply).put(request);
+  answer.put(ToClient::reply).put(head.request);
   const auto refuse = [&](const std::string& why) {
     return answer.put(Code::invalid_value).put(Ns{0}).put_text(why).bytes();
   };

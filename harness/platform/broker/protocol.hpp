@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "harness/platform/broker/wire.hpp"
+#include "harness/platform/model/units.hpp"
+
 namespace symmcts::platform {
 
 // What travels between a client and its broker. One socket a client, packets in both directions:
@@ -47,6 +50,21 @@ enum class Op : std::uint8_t {
   look,                  // instead of a hello: u32 version, i32 host → u64 seed, text profile,
                          // text name, u32 GPUs, u64 used…; or text on refusal
 };
+
+// What every packet to the broker begins with.
+struct PacketHead {
+  Op op{};
+  std::uint32_t request = 0;
+  Ns now = 0;  // the sender's host clock
+};
+
+inline PacketHead take_head(WireReader& in) {
+  PacketHead head;
+  head.op = in.take<Op>();
+  head.request = in.take<std::uint32_t>();
+  head.now = in.take<Ns>();
+  return head;
+}
 
 enum class ToClient : std::uint8_t { reply = 1, notice = 2 };
 

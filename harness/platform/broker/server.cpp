@@ -166,8 +166,7 @@ void Server::receive(int fd, bool everything) {
     if (!connection.client) {
       welcome(connection, std::move(packet));
     } else if (!state_.handle(*connection.client, std::move(packet))) {
-      complain(name_of(connection.client), "sent a message that is none of the protocol");
-      connection.broken = true;
+      refuse(*connection.client);
     }
   } while (everything && !connection.broken);
 }
