@@ -1,7 +1,5 @@
 #include "harness/platform/abi/environment.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
@@ -9,6 +7,7 @@
 #include "harness/platform/abi/symmcts_platform.h"
 #include "harness/platform/model/machine_ids.hpp"
 #include "harness/platform/model/profile.hpp"
+#include "harness/support/loaded_from.hpp"
 #include "harness/support/whole_number.hpp"
 
 namespace symmcts::platform::abi {
@@ -17,15 +16,6 @@ namespace {
 std::string text(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
-}
-
-// The folder of this very libcuda.so.1, wherever it was loaded from.
-std::string library_folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&symmcts_platform_abi), &info) == 0) return ".";
-  const std::string path = info.dli_fname;
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
 // The first of the variables that is set and not empty; none: the default stays.
@@ -48,7 +38,8 @@ Result<Environment> read_environment() {
   out.join.scenario = text("SYMMCTS_SCENARIO");
   out.join.broker_program = text("SYMMCTS_BROKER");
   if (out.join.broker_program.empty()) {
-    out.join.broker_program = library_folder() + "/../bin/symmcts-broker";
+    out.join.broker_program = folder_of_library(reinterpret_cast<void*>(&symmcts_platform_abi)) +
+                              "/../bin/symmcts-broker";
   }
   for (const Status& status :
        {number({"SYMMCTS_HOST"}, kMostHosts - 1, out.join.host),

@@ -1,9 +1,10 @@
 #include "harness/platform/nvml/environment.hpp"
 
-#include <dlfcn.h>
-
-#include <charconv>
 #include <cstdlib>
+
+#include "harness/platform/model/profile.hpp"
+#include "harness/support/loaded_from.hpp"
+#include "harness/support/whole_number.hpp"
 
 namespace symmcts::platform::nvml {
 namespace {
@@ -11,15 +12,6 @@ namespace {
 std::string text(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
-}
-
-// The folder of this very libnvidia-ml.so.1, wherever it was loaded from.
-std::string library_folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&library_folder), &info) == 0) return ".";
-  const std::string path = info.dli_fname;
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
 }  // namespace
@@ -31,12 +23,11 @@ Result<Environment> read_environment() {
   if (out.profile.empty()) out.profile = "gb200-nvl2";
   const std::string host = text("SYMMCTS_HOST");
   if (!host.empty()) {
-    const char* end = host.data() + host.size();
-    const auto [stop, error] = std::from_chars(host.data(), end, out.host);
-    if (error != std::errc() || stop != end)
-      return Error{"SYMMCTS_HOST=" + host + ": not a number"};
+    const Status read = read_whole_number<int>("SYMMCTS_HOST", host, 0, kMostHosts - 1, out.host);
+    if (!read) return Error{read.error()};
   }
-  const std::string told = text("SYMMCTS_PROFILES"), folder = library_folder();
+  const std::string told = text("SYMMCTS_PROFILES"),
+                    folder = folder_of_library(reinterpret_cast<void*>(&text));
   if (!told.empty()) out.profiles.push_back(told);
   out.profiles.push_back(folder + "/profiles");
   out.profiles.emplace_back(SYMMCTS_SOURCE_PROFILES);
