@@ -19,6 +19,7 @@ from ctypes import byref, c_int, c_size_t, c_ubyte, c_ulonglong, c_void_p
 
 from ctypes_driver import (ALLOWED, FABRIC, FD, INVALID_VALUE, MAPPED, MIB, ORDINAL, UNKNOWN,
                            MulticastProp, Platform, open_platform, refuse)
+from two_ranks import swap, two_ranks
 
 OPTIONS = None
 
@@ -122,25 +123,10 @@ class OneProcess(unittest.TestCase):
 
 class TwoProcesses(unittest.TestCase):
     def test_one_machine_joined_by_fabric_handles(self):
-        with tempfile.TemporaryDirectory(prefix="symmcts-ctypes-") as folder:
-            environment = dict(os.environ, SYMMCTS_MACHINE=os.path.join(folder, "machine"))
-            ranks = [subprocess.Popen([sys.executable, __file__, "--lib", OPTIONS.lib,
-                                       "--rank", str(rank)], env=environment, text=True,
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-                     for rank in (0, 1)]
-            # The parent carries lines between the ranks: what one sends, the other receives.
-            while True:
-                lines = [rank.stdout.readline() for rank in ranks]
-                if not all(lines) or lines == ["done\n", "done\n"]:
-                    break
-                for rank, line in zip(ranks, reversed(lines)):
-                    rank.stdin.write(line)
-                    rank.stdin.flush()
-            for rank in ranks:
-                rank.stdin.close()
-                rank.stdout.close()
-            self.assertEqual([rank.wait(60) for rank in ranks], [0, 0])
-            self.assertEqual(lines, ["done\n", "done\n"])
+        codes, lines = two_ranks([sys.executable, __file__, "--lib", OPTIONS.lib],
+                                 ranks_are_told=False)
+        self.assertEqual(codes, [0, 0])
+        self.assertEqual(lines, ["done\n", "done\n"])
 
 
 class Holds(unittest.TestCase):
@@ -196,13 +182,6 @@ class Refusal(unittest.TestCase):
 
 def rank_program(rank):
     """One of two processes: memory and a multicast object shared by FABRIC handles."""
-    def swap(text):
-        print(text, flush=True)
-        received = sys.stdin.readline()
-        if not received:
-            sys.exit(f"rank {rank}: the other rank is gone")
-        return received.rstrip("\n")
-
     def check(seen, expected, what):
         if seen != expected:
             sys.exit(f"rank {rank}: {what}: {seen!r}, expected {expected!r}")

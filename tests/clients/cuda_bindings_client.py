@@ -171,7 +171,9 @@ def main():
             refuse("--foreign is missing")
         if not refused(options):
             sys.exit("a driver without the marker was not refused")
-        if not two_ranks(["--lib", options.lib, "--venv", options.venv]):
+        codes, lines = two_ranks([sys.executable, "-B", sys.argv[0], "--lib", options.lib,
+                                  "--venv", options.venv], ranks_are_told=True)
+        if (codes, lines) != ([0, 0], ["done\n", "done\n"]):
             sys.exit("a rank failed")
         print("two ranks of cuda.bindings.driver have shared memory")
         return
