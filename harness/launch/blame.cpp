@@ -12,8 +12,6 @@
 namespace symmcts::launch {
 namespace {
 
-constexpr int kRankRefused = 3;  // exit code of symmcts-rank for an infrastructure error
-
 // What terminate() prints of an exception that nobody caught.
 constexpr char kUncaught[] = "what():  ";
 

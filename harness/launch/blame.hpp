@@ -10,6 +10,9 @@
 
 namespace symmcts::launch {
 
+// Exit code of symmcts-rank for an infrastructure error.
+inline constexpr int kRankRefused = 3;
+
 // A rank that ended otherwise than with a verdict, and whose doing that was.
 struct Fault {
   enum class Whose : std::uint8_t {

@@ -11,8 +11,6 @@
 namespace symmcts::launch {
 namespace {
 
-constexpr int kRankRefused = 3;  // exit code of symmcts-rank for an infrastructure error
-
 const Program* find(const UnitResult& result, const char* name) {
   const auto at = std::find_if(result.programs.begin(), result.programs.end(),
                                [name](const Program& program) { return program.name == name; });

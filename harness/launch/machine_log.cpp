@@ -35,6 +35,10 @@ std::string dump(const json& record) {
   return record.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+bool says_hang(const json& record) {
+  return record.is_object() && record.contains("type") && record["type"] == "hang";
+}
+
 json hang_record(const Hang& hang, const UnitResult& result) {
   const json report = broker_report(hang);
   json record = {{"type", "hang"},
@@ -89,17 +93,14 @@ std::string describe(const Hang& hang, const std::vector<RankState>& ranks) {
   return text;
 }
 
-bool is_hang(const std::string& line) {
-  const json report = json::parse(line, nullptr, false);
-  return report.is_object() && report.contains("type") && report["type"] == "hang";
-}
+bool is_hang(const std::string& line) { return says_hang(json::parse(line, nullptr, false)); }
 
 std::vector<std::string> other_lines(const std::filesystem::path& report) {
   std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::string>> found;
   std::ifstream in(report);
   for (std::string line; std::getline(in, line) && !in.eof();) {
     const json record = json::parse(line, nullptr, false);
-    if (!record.is_object() || is_hang(line)) continue;
+    if (!record.is_object() || says_hang(record)) continue;
     const auto number = [&](const char* key) {
       return record.contains(key) && record[key].is_number_integer()
                  ? record[key].get<std::int64_t>()

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cupti.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,34 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/platform/abi/tests/cupti_library.hpp"
 #include "harness/platform/abi/tests/measured_tables.hpp"
-#include "harness/platform/abi/tests/world.hpp"
 
 // The programs that measured two H200s, run again on the platform with the profile hgx-h200 (set by
 // CMakeLists.txt). One process that declares itself managed: times are then a function of the
 // calls.
-namespace symmcts::platform::abi::test {
-
-inline void* cupti_library() {
-  static void* const opened = [] {
-    library();
-    void* handle = dlopen(SYMMCTS_PLATFORM_LIBCUPTI, RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      std::fprintf(stderr, "%s\n", dlerror());
-      std::exit(3);
-    }
-    return handle;
-  }();
-  return opened;
-}
-
-}  // namespace symmcts::platform::abi::test
-
-#define CUPTI(name)                     \
-  (reinterpret_cast<decltype(&::name)>( \
-      ::dlsym(::symmcts::platform::abi::test::cupti_library(), #name)))
-#define EXPECT_CUPTI(expression) EXPECT_EQ(expression, CUPTI_SUCCESS)
-
 namespace symmcts::platform::abi::test {
 
 inline std::vector<Copy> taken;
