@@ -19,7 +19,7 @@ fs::path first_existing(const std::vector<fs::path>& candidates) {
 
 }  // namespace
 
-Result<Locations> find_locations() {
+Result<Locations> find_locations(bool software) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return Error{"/proc/self/exe: " + error.message()};
@@ -43,8 +43,11 @@ Result<Locations> find_locations() {
   at.programs.platform =
       first_existing({prefix / "platform", prefix / "lib" / "symm-cts" / "platform"});
   at.programs.profiles = at.platforms();
-  for (const fs::path& needed : {at.programs.rank, at.programs.broker, at.programs.recorder,
-                                 at.programs.platform / "libcuda.so.1"}) {
+  std::vector<fs::path> all{at.programs.rank, at.programs.recorder};
+  if (software) {
+    all.insert(all.end(), {at.programs.broker, at.programs.platform / "libcuda.so.1"});
+  }
+  for (const fs::path& needed : all) {
     if (!fs::exists(needed, error)) return Error{needed.string() + ": no such file"};
   }
   return at;

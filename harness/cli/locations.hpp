@@ -24,8 +24,8 @@ struct Locations {
 
 // Finds everything from where the running program is: programs beside it, libraries beside their
 // folder, data in ../share/symm-cts, else in the source tree. Fails with one line that names what
-// is missing.
-Result<Locations> find_locations();
+// is missing. Where only GPUs are used the software platform may be left out.
+Result<Locations> find_locations(bool software = true);
 
 // The names NAME of the files NAME.toml in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& folder);

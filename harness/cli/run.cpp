@@ -52,10 +52,10 @@ std::vector<std::string> demanded(const CertificationProfile& profile,
 
 int run(const RunOptions& options) {
   const launch::Variables host = launch::read_environment();
-  const auto at = find_locations();
-  if (!at) return give_up("run", options.json, at.error());
   const std::string platform =
       options.placement.platform.empty() ? kDefaultPlatform : options.placement.platform;
+  const auto at = find_locations(platform != kSystem);
+  if (!at) return give_up("run", options.json, at.error());
   const auto machine = find_machine(platform, at.value());
   if (!machine) return fail(judge::kExitUsage, machine.error());
   auto request = make_request(machine.value(), options.placement, options.ranks, options.seed,

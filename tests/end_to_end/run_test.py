@@ -46,6 +46,16 @@ class ExitCodes(Case):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(verdicts(json.loads(done.stdout))["SM-PROV-1"], first)
 
+    def test_gpus_need_no_platform(self):
+        shutil.copytree(BIN, self.scratch / "bin")
+        shutil.copytree(BIN.parent / "lib", self.scratch / "lib")
+        for platform, code, why in (("gb200-nvl2", 3, "platform/libcuda.so.1: no such file"),
+                                    ("system", 2, "no NVIDIA GPU")):
+            done = subprocess.run([self.scratch / "bin" / "symmcts", "run", "--platform", platform,
+                                   "--out", self.scratch / "o"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(why, done.stderr)
+
     def test_filter_that_matches_nothing(self):
         self.expect_exit(5, "run", "--filter", "nothing-matches", "--out", self.scratch / "o")
 
