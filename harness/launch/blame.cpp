@@ -15,6 +15,13 @@ namespace {
 // What terminate() prints of an exception that nobody caught.
 constexpr char kUncaught[] = "what():  ";
 
+// Ends that a supervisor learns of within so long may have come in another order.
+constexpr std::chrono::milliseconds kTogether{500};
+
+bool is_of_the_processor(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+}
+
 std::string name_of(int rank) { return rank < 0 ? "a rank" : "rank " + std::to_string(rank); }
 
 const RankState* state_of(const UnitResult& result, int rank) {
@@ -77,6 +84,8 @@ Fault fault_of(const RunDirectory& directory, const UnitResult& result, const Pr
                     ? by_its_word(result, *state)
                     : by_exit(directory, result, program, rank, exit);
   fault.order = program.order;
+  fault.at = program.at;
+  fault.processor = exit.signaled && is_of_the_processor(exit.value);
   return fault;
 }
 
@@ -145,6 +154,10 @@ std::vector<Fault> read_faults(const RunDirectory& directory, const UnitResult& 
   }
   std::stable_sort(faults.begin(), faults.end(),
                    [](const Fault& a, const Fault& b) { return a.order < b.order; });
+  const auto cause = std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) {
+    return fault.processor && fault.at - faults.front().at <= kTogether;
+  });
+  if (cause != faults.end()) std::rotate(faults.begin(), cause, cause + 1);
   return faults;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,17 +22,22 @@ struct Fault {
     other_rank,      // the rank could not go on because another one was gone
   };
   Whose whose = Whose::harness;
-  int rank = -1;  // -1: some rank, it is not known which
-  int lost = -1;  // other_rank: that one
-  int order = 0;  // among the ends of all programs
+  int rank = -1;                               // -1: some rank, it is not known which
+  int lost = -1;                               // other_rank: that one
+  int order = 0;                               // among the ends of all programs
+  std::chrono::steady_clock::time_point at{};  // when the supervisor learnt of it
+  bool processor = false;                      // by a signal for what the program did, as SIGSEGV
   std::string text;
   bool killed = false;       // by SIGKILL
   std::optional<Exit> told;  // how the rank ended, where its launcher told us
 };
 
-// The faults of a unit whose programs have ended, the first to end first. What a rank's own
-// evidence says of its end counts; else how its program ended; with mpirun, what mpirun says of the
-// rank that ended first. A rank that was ended by the supervisor has none.
+// The faults of a unit whose programs have ended, the first to end first. Of ends that fall
+// together one by the processor comes first: the kernel closes what a process held, and its peers
+// see that, before it tells of the process's end; and nobody commits such a fault because a peer
+// has gone. What a rank's own evidence says of its end counts; else how its program ended; with
+// mpirun, what mpirun says of the rank that ended first. A rank that was ended by the supervisor
+// has none.
 std::vector<Fault> read_faults(const RunDirectory& directory, const UnitResult& result);
 
 // " in phase bind" of that rank; empty where none is known.

@@ -104,6 +104,7 @@ class UnitRun {
       }
       program.ended = true;
       program.order = ++ends_;
+      program.at = std::chrono::steady_clock::now();
       if (report->kind == Report::spawned) {
         seen_.problem = "cannot start " + program.name + " (" +
                         commands_.all[static_cast<std::size_t>(report->command)].argv[0] +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct Program {
   int rank = -1;  // -1: broker or launcher
   int pid = -1;
   bool ended = false;
-  int order = 0;  // of its end, among those of all programs
+  int order = 0;                               // of its end, among those of all programs
+  std::chrono::steady_clock::time_point at{};  // when the supervisor learnt of its end
   Exit exit;
 };
 
