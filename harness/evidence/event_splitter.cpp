@@ -1,5 +1,7 @@
 #include "harness/evidence/event_splitter.hpp"
 
+#include <algorithm>
+
 namespace symmcts::evidence {
 namespace {
 
@@ -105,6 +107,7 @@ bool EventSplitter::next(std::string_view& event) {
       }
     }
     ++broken_;
+    last_broken_ = text_.substr(begin, std::min(restart, text_.size()) - begin);
     if (restart == std::string_view::npos) {
       at_ = text_.size();
       ended_ = true;

@@ -19,6 +19,10 @@ class EventSplitter {
 
   // Events that could not be cut out so far.
   std::int64_t broken() const { return broken_; }
+  // The text of the last of them.
+  std::string_view last_broken() const { return last_broken_; }
+  // The text is an array, with nothing around it.
+  bool bare() const { return array_ < text_.size() && text_[array_] == '['; }
   // The text ended inside the array.
   bool cut_off() const { return cut_off_; }
   // Top-level text before the array; after it once next() has returned false.
@@ -33,6 +37,7 @@ class EventSplitter {
   bool ended_ = false;
   bool cut_off_ = false;
   std::int64_t broken_ = 0;
+  std::string_view last_broken_;
 };
 
 }  // namespace symmcts::evidence

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ class ObjectScanner {
   bool next(std::string_view& key, JsonValue& value);
   // The walk ended where a member or a closing brace should have been.
   bool damaged() const { return damaged_; }
+  // After the walk: what is left, from the closing brace on.
+  std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
 
  private:
   bool scan_string(std::string_view& out);

@@ -7,6 +7,7 @@ namespace {
 
 struct Fields {
   std::string_view phase, category, name;
+  bool named = false;  // its name is a string
   JsonValue pid, tid, ts, dur, args;
 };
 
@@ -21,6 +22,7 @@ bool scan_fields(std::string_view text, Fields& out) {
       out.category = value.text;
     } else if (key == "name") {
       out.name = value.text;
+      out.named = value.kind == JsonValue::Kind::string;
     } else if (key == "pid") {
       out.pid = value;
     } else if (key == "tid") {
@@ -132,19 +134,30 @@ void read_work(const Fields& fields, KinetoEvent& event) {
 
 }  // namespace
 
+bool may_be_copy(std::string_view text) { return text.find("emcpy") != std::string_view::npos; }
+
 KinetoEvent read_kineto_event(std::string_view text) {
   KinetoEvent event;
   Fields fields;
   if (!scan_fields(text, fields)) {
     event.kind = KinetoEvent::Kind::damaged;
+    event.lost_copy = may_be_copy(text);
     return event;
   }
-  if (!fields.phase.empty() && fields.phase != "X") {
+  const bool copied = fields.category == "gpu_memcpy" || fields.category == "Memcpy";
+  const bool named_so = fields.named && fields.name.substr(0, 7) == "Memcpy ";
+  const bool complete = fields.phase.empty() || fields.phase == "X";
+  // One of these without the others is no event that a profiler writes.
+  if ((copied || named_so) && !(complete && named_so && (copied || fields.category.empty()))) {
+    event.kind = KinetoEvent::Kind::damaged;
+    event.lost_copy = true;
+    return event;
+  }
+  if (!complete) {
     return event;
   }
   const std::string_view category = fields.category;
-  const bool copies = category == "gpu_memcpy" || category == "Memcpy" || category.empty();
-  const bool is_copy = copies && fields.name.substr(0, 7) == "Memcpy ";
+  const bool is_copy = named_so;
   const bool is_kernel = category == "kernel" || category == "Kernel";
   const bool is_fill = category == "gpu_memset" || category == "Memset";
   const bool is_call =
@@ -156,12 +169,14 @@ KinetoEvent read_kineto_event(std::string_view text) {
   const auto duration = nanoseconds_of_us(fields.dur, &event.fraction);
   if (!start || !duration || *duration < 0 || fields.args.kind != JsonValue::Kind::nested) {
     event.kind = KinetoEvent::Kind::damaged;
+    event.lost_copy = is_copy;
     return event;
   }
   if (is_copy) {
     event.kind = KinetoEvent::Kind::copy;
     if (!read_copy_name(fields.name, event.copy, event.unnamed_peer)) {
       event.kind = KinetoEvent::Kind::damaged;
+      event.lost_copy = true;
       return event;
     }
     read_copy_args(fields, event.copy);

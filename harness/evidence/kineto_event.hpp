@@ -15,6 +15,7 @@ struct KinetoEvent {
   Copy copy;
   Work work;
   Call call;
+  bool lost_copy = false;     // damaged, and it may have been a copy
   bool fraction = false;      // its times have a fraction: nanosecond resolution
   bool unnamed_peer = false;  // written by a profiler that has no PtoP kind (ROCm)
 };
@@ -22,5 +23,7 @@ struct KinetoEvent {
 // Reads the text of one event. Both spellings of `cat`, both shapes of peer copies (with `device`,
 // or with fromDevice/inDevice/toDevice).
 KinetoEvent read_kineto_event(std::string_view text);
+// For text that is no event: false only if it certainly held no copy.
+bool may_be_copy(std::string_view text);
 
 }  // namespace symmcts::evidence

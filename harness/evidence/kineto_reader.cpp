@@ -53,7 +53,10 @@ void read_devices(std::string_view array, TopLevel& top) {
   }
 }
 
-void read_top_level(std::string_view text, bool inside, TopLevel& top) {
+constexpr char kCut[] = "the file is cut off or damaged";
+
+// What is wrong with the end of the text, as one line; empty where it ends with its object.
+std::string read_top_level(std::string_view text, bool inside, TopLevel& top) {
   ObjectScanner scanner(text, inside);
   std::string_view key;
   JsonValue value;
@@ -76,6 +79,11 @@ void read_top_level(std::string_view text, bool inside, TopLevel& top) {
       top.rocm = true;
     }
   }
+  if (scanner.damaged() || scanner.rest().empty()) {
+    return kCut;
+  }
+  const bool more = scanner.rest().find_first_not_of("} \n\r\t") != std::string_view::npos;
+  return more ? "something follows the end of the trace" : "";
 }
 
 // Merged and concatenated files hold events twice.
@@ -125,7 +133,13 @@ Result<RankEvidence> read_kineto(const std::string& path, std::string_view text,
   bool fraction = false;
   bool rocm = false;
   std::string_view event_text;
+  std::int64_t unsplit = 0;
+  const auto count_unsplit = [&] {
+    rank.lost_copies += splitter.broken() > unsplit && may_be_copy(splitter.last_broken()) ? 1 : 0;
+    unsplit = splitter.broken();
+  };
   while (splitter.next(event_text)) {
+    count_unsplit();
     KinetoEvent event = read_kineto_event(event_text);
     switch (event.kind) {
       case KinetoEvent::Kind::copy:
@@ -145,15 +159,17 @@ Result<RankEvidence> read_kineto(const std::string& path, std::string_view text,
         break;
       case KinetoEvent::Kind::damaged:
         ++rank.broken;
+        rank.lost_copies += event.lost_copy ? 1 : 0;
         break;
       case KinetoEvent::Kind::other:
         break;
     }
   }
+  count_unsplit();
   rank.broken += splitter.broken();
   TopLevel top;
-  read_top_level(splitter.before(), false, top);
-  read_top_level(splitter.after(), true, top);
+  (void)read_top_level(splitter.before(), false, top);
+  const std::string end = read_top_level(splitter.after(), true, top);
   shift(rank, top.base);
   sort_by_time(rank);
 
@@ -165,7 +181,11 @@ Result<RankEvidence> read_kineto(const std::string& path, std::string_view text,
   rank.shows.peer_kind = !rocm && !top.rocm;
   rank.shows.resolution = fraction ? 1 : 1000;
   if (cut_off || splitter.cut_off()) {
-    rank.cut = "the file is cut off";
+    rank.cut = kCut;
+  } else if (!splitter.bare()) {
+    rank.cut = end;
+  }
+  if (!rank.cut.empty()) {
     rank.notes.push_back(rank.cut + "; what came before is used");
   }
   if (rank.broken > 0) {

@@ -191,6 +191,7 @@ struct RankEvidence {
   std::vector<Work> works;
   std::vector<Mark> marks;
   std::int64_t dropped = 0;        // records that the profiler lost
+  std::int64_t lost_copies = 0;    // of `broken`: those that may have been copies
   std::int64_t broken = 0;         // events or lines that could not be read
   std::optional<Footer> footer;    // absent: the rank did not end by itself
   std::string cut;                 // why this is not everything; empty: it is, as far as it says

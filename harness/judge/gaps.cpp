@@ -71,10 +71,13 @@ void withhold(const std::string& why, const std::vector<int>& ranks, Verdict& ve
 
 void withhold_passes(const Context& context, std::vector<Verdict>& verdicts) {
   const Gaps gaps = read_gaps(context);
-  std::vector<int> lossy;
+  std::vector<int> lossy, damaged;
   for (const RankEvidence& rank : context.set.ranks) {
     if (rank.dropped > 0) {
       lossy.push_back(rank.rank());
+    }
+    if (rank.lost_copies > 0) {
+      damaged.push_back(rank.rank());
     }
   }
   for (Verdict& verdict : verdicts) {
@@ -85,6 +88,8 @@ void withhold_passes(const Context& context, std::vector<Verdict>& verdicts) {
       withhold(join(gaps.texts, "; "), gaps.ranks, verdict);
     } else if (!lossy.empty() && rests_on_records(verdict.id)) {
       withhold("the profiler dropped records of " + ranks_text(lossy), lossy, verdict);
+    } else if (!damaged.empty() && rests_on_records(verdict.id)) {
+      withhold("copies of " + ranks_text(damaged) + " are damaged", damaged, verdict);
     }
   }
 }

@@ -135,6 +135,39 @@ TEST(Kineto, DamagedCopyIsCounted) {
   const RankEvidence rank = read(trace(text + "," + kPeer));
   EXPECT_EQ(rank.copies.size(), 1u);
   EXPECT_EQ(rank.broken, 1);
+  EXPECT_EQ(rank.lost_copies, 1);
+}
+
+// No profiler writes a copy of another phase or category, or one whose name is no text.
+TEST(Kineto, WhatIsHalfACopyIsADamagedOne) {
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"\"X\"", "\"B\""},
+                                 {"\"gpu_memcpy\"", "\"kernel\""},
+                                 {"\"Memcpy HtoD (Pinned -> Device)\"", "5"},
+                                 {"Memcpy HtoD (Pinned -> Device)", "Memset (Device)"}}) {
+    std::string text = kUpload;
+    text.replace(text.find(from), from.size(), to);
+    const RankEvidence rank = read(trace(text + "," + kPeer));
+    EXPECT_EQ(rank.copies.size(), 1u) << to;
+    EXPECT_EQ(rank.lost_copies, 1) << to;
+  }
+}
+
+TEST(Kineto, ADamagedEventThatWasNoCopyLosesNone) {
+  const RankEvidence rank = read(
+      trace(R"({"ph":"X","cat":"cpu_op","name":"a"b","pid":1,"tid":1,"ts":1,"dur":1,"args":{}},)" +
+            std::string(kPeer)));
+  EXPECT_EQ(rank.copies.size(), 1u);
+  EXPECT_EQ(rank.lost_copies, 0);
+}
+
+TEST(Kineto, TheFileEndsWithItsTrace) {
+  EXPECT_EQ(read(trace(kPeer) + " \n").cut, "");
+  EXPECT_EQ(read("[" + std::string(kPeer) + "]").cut, "");
+  const std::string whole = trace(kPeer, "", R"(,"traceName":"x")");
+  EXPECT_EQ(read(whole).cut, "");
+  EXPECT_NE(read(whole.substr(0, whole.size() - 1)).cut, "");
+  EXPECT_NE(read(whole + "xxxx{{{").cut, "");
+  EXPECT_NE(read(whole + whole).cut, "");
 }
 
 TEST(Kineto, BandwidthThatIsNoNumberHarmsNothing) {
