@@ -32,6 +32,16 @@ int rank_of(const Vote& vote) {
   return 6;
 }
 
+// "A", "A and B", "A, B and C".
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const char* between = i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";
+    text += between + words[i];
+  }
+  return text;
+}
+
 Verdict decide(const std::string& id, const std::vector<Vote>& votes) {
   int best = 6;
   for (const Vote& vote : votes) {
@@ -39,28 +49,55 @@ Verdict decide(const std::string& id, const std::vector<Vote>& votes) {
   }
   Verdict out = unknown_verdict(id);
   std::set<int> ranks;
-  std::set<std::string> reasons;
-  std::size_t units = 0;
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // with their units
+  bool declared = false;
   for (const Vote& vote : votes) {
     if (rank_of(vote) != best) {
       continue;
     }
     const Verdict& verdict = *vote.verdict;
-    ++units;
     out.status = verdict.status;
     ranks.insert(verdict.ranks.begin(), verdict.ranks.end());
-    if (reasons.insert(verdict.reason).second && !verdict.reason.empty()) {
-      out.reason += (out.reason.empty() ? "" : "; ") + vote.unit->unit + ": " + verdict.reason;
+    auto reason = std::find_if(reasons.begin(), reasons.end(),
+                               [&](const auto& entry) { return entry.first == verdict.reason; });
+    if (reason == reasons.end()) {
+      reason = reasons.insert(reasons.end(), {verdict.reason, {}});
     }
+    reason->second.push_back(vote.unit->unit);
     for (const auto& [key, value] : verdict.seen) {
       out.seen.emplace_back(vote.unit->unit + ", " + key, value);
     }
-    if (out.again.empty()) {
+    if (out.again.empty() || (vote.declared && !declared)) {
       out.again = verdict.again;
+    }
+    declared = declared || vote.declared;
+  }
+  for (const auto& [reason, units] : reasons) {
+    if (!reason.empty()) {
+      out.reason += (out.reason.empty() ? "" : "; ") + listed(units) + ": " + reason;
     }
   }
   out.ranks.assign(ranks.begin(), ranks.end());
   return out;
+}
+
+// A unit that did not run, where others gave the verdicts of its ids: nothing else would tell of
+// it.
+std::string why_not_run(const UnitJudgement& unit, const std::vector<Verdict>& verdicts) {
+  std::string reason;
+  for (const Verdict& own : unit.judgement.verdicts) {
+    if (std::find(unit.ids.begin(), unit.ids.end(), own.id) == unit.ids.end()) {
+      continue;
+    }
+    const bool told = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
+      return verdict.id == own.id && verdict.status == VerdictStatus::skipped;
+    });
+    if (own.status != VerdictStatus::skipped || told) {
+      return {};
+    }
+    reason = own.reason;
+  }
+  return reason;
 }
 
 void add(std::map<std::string, std::int64_t>& to, const std::map<std::string, std::int64_t>& from) {
@@ -102,6 +139,11 @@ Judgement merge(const std::vector<UnitJudgement>& units) {
   }
   for (const auto& [id, list] : votes) {
     out.verdicts.push_back(decide(id, list));
+  }
+  for (const UnitJudgement& unit : units) {
+    if (const std::string why = why_not_run(unit, out.verdicts); !why.empty()) {
+      out.notes.push_back(unit.unit + ": skipped: " + why);
+    }
   }
   for (const auto& [rank, summary] : ranks) {
     out.ranks.push_back(summary);
