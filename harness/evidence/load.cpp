@@ -47,6 +47,19 @@ Result<RankEvidence> load_rank_file(const std::string& path) {
   return rank;
 }
 
+// Where a recorder finds the file of its rank taken it writes "FILE.2", "FILE.3", ...: of another
+// process of that rank, or of a later run. Judging the first alone would pass it off for all.
+Status no_successor(const fs::path& file, const std::vector<std::string>& given) {
+  const fs::path next = file.string() + ".2";
+  std::error_code error;
+  if (!fs::exists(next, error) ||
+      std::find(given.begin(), given.end(), next.string()) != given.end()) {
+    return {};
+  }
+  return Error{next.string() + ": is of the same rank as " + file.string() +
+               ", by another process or a later run; move away the one that is not meant"};
+}
+
 std::string quoted(const std::string& text) { return text.empty() ? "none" : "'" + text + "'"; }
 
 // What the files of one run have in common. Nothing where `a` and `b` agree; else what differs.
@@ -123,6 +136,9 @@ Result<bool> add_folder(EvidenceSet& set, const fs::path& folder) {
   bool found = false;
   for (const fs::path& path : entries(folder)) {
     if (is_rank_file(path)) {
+      if (const Status alone = no_successor(path, {}); !alone) {
+        return Error{alone.error()};
+      }
       Result<RankEvidence> rank = load_rank_file(path.string());
       if (!rank) {
         return Error{rank.error()};
@@ -165,7 +181,10 @@ Result<EvidenceSet> load(const std::vector<std::string>& paths, const LoadOption
         return Error{found.error()};
       }
       if (!found.value()) {
-        return Error{path + ": a folder without rank-*.jsonl files"};
+        return Error{
+            path +
+            ": a folder without rank-*.jsonl files (those of a case of `symmcts run` lie in " +
+            "OUT/evidence/CASE)"};
       }
       continue;
     }
@@ -174,6 +193,9 @@ Result<EvidenceSet> load(const std::vector<std::string>& paths, const LoadOption
         return Error{status.error()};
       }
       continue;
+    }
+    if (const Status alone = no_successor(path, paths); !alone) {
+      return Error{alone.error()};
     }
     Result<RankEvidence> rank = load_rank_file(path);
     if (!rank) {

@@ -43,6 +43,7 @@ Environment read_environment() {
   first_number({"SYMMCTS_HOST"}, 0, environment.host, problem);
   if (const char* run = std::getenv("SYMMCTS_RUN")) environment.run = run;
   const char* evidence = std::getenv("SYMMCTS_EVIDENCE");
+  environment.evidence_named = evidence != nullptr;
   if (evidence != nullptr) environment.evidence = with_rank(evidence, environment.rank);
   return environment;
 }

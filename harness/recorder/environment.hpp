@@ -7,6 +7,7 @@ namespace symmcts::recorder {
 // What the recorder takes from the process's environment.
 struct Environment {
   std::string evidence;  // file to append to, with %r replaced by the rank; empty: record nothing
+  bool evidence_named = false;  // SYMMCTS_EVIDENCE is set, if to nothing
   int rank = 0;
   int world = 1;
   int host = 0;         // index of the virtual host

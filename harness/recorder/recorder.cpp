@@ -61,7 +61,10 @@ void Recorder::start() {
     report_line("this process is not watched: " + started.error());
     return;
   }
-  if (environment_.evidence.empty()) return;
+  if (environment_.evidence.empty()) {
+    if (environment_.evidence_named) return;  // whoever empties it wants the guard alone
+    return report_line("SYMMCTS_EVIDENCE is not set: nothing of this process is recorded");
+  }
   if (!environment_.problem.empty())
     return lose("no evidence of this process: " + environment_.problem);
   if (Status records = enable_activity(); !records) {
@@ -73,7 +76,8 @@ void Recorder::start() {
     return lose("cannot write " + environment_.evidence + ": " + std::strerror(errno));
   }
   if (path != environment_.evidence) {
-    report_line(environment_.evidence + " is taken by another process; writing " + path);
+    report_line(environment_.evidence +
+                " is there already, of another process or an earlier run; writing " + path);
   }
   path_ = path;
   recording_ = true;

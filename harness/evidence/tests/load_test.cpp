@@ -62,7 +62,21 @@ TEST(Load, CutOffGzipKeepsWhatCameBefore) {
   EXPECT_EQ(rank.rank(), 0);
   EXPECT_GT(rank.copies.size(), 0u);
   ASSERT_FALSE(rank.notes.empty());
-  EXPECT_EQ(rank.notes[0], "the file is cut off; what came before is used");
+  EXPECT_EQ(rank.notes[0], "the file is cut off or damaged; what came before is used");
+}
+
+// A recorder that finds rank-0.jsonl there writes rank-0.jsonl.2.
+TEST(Load, ARankWithALaterFileIsNotJudgedByTheOlder) {
+  const TemporaryFolder folder;
+  const std::string text = read_text(kTraces + "ring_writes_rank0.json.gz");
+  const std::string older = folder.write("rank-0.jsonl", text);
+  const std::string other = folder.write("rank-1.jsonl", text);
+  EXPECT_TRUE(load({older}));
+  const std::string later = folder.write("rank-0.jsonl.2", text);
+  EXPECT_EQ(error_of({older, other}),
+            later + ": is of the same rank as " + older +
+                ", by another process or a later run; move away the one that is not meant");
+  EXPECT_TRUE(load({other}));
 }
 
 TEST(Load, EveryPrefixIsReadOrRefusedInOneLine) {
@@ -107,7 +121,9 @@ TEST(Load, OneLineForWhatIsNoEvidence) {
   EXPECT_EQ(error_of({only_header}), only_header + ": a gzip file without data");
   folder.write("folder/readme", "x");
   EXPECT_EQ(error_of({folder.path("folder")}),
-            folder.path("folder") + ": a folder without rank-*.jsonl files");
+            folder.path("folder") +
+                ": a folder without rank-*.jsonl files (those of a case of "
+                "`symmcts run` lie in OUT/evidence/CASE)");
 }
 
 TEST(Load, RankByOptionAndTwoFilesOfOneRank) {

@@ -45,7 +45,9 @@ class Injection : public ::testing::Test {
     environment.push_back("LD_LIBRARY_PATH=" + folder);
     environment.push_back("SYMMCTS_RANK=1");
     environment.push_back("SYMMCTS_SIZE=2");
-    environment.push_back("SYMMCTS_EVIDENCE=" + scratch_ + "/rank-%r.jsonl");
+    if (!without_evidence_) {
+      environment.push_back("SYMMCTS_EVIDENCE=" + scratch_ + "/rank-%r.jsonl");
+    }
     return run_program(command, environment, scratch_);
   }
 
@@ -57,6 +59,7 @@ class Injection : public ::testing::Test {
   }
 
   std::string scratch_;
+  bool without_evidence_ = false;  // the variable is not set at all
 };
 
 TEST_F(Injection, RealDriverWithoutPermitEndsBeforeTheCall) {
@@ -83,6 +86,15 @@ TEST_F(Injection, EachVariableRefusesDespiteTheFlag) {
 TEST_F(Injection, TheGuardNeedsNoEvidenceFile) {
   const Ended ended = run(REAL_FOLDER, {"multicast"}, {"SYMMCTS_EVIDENCE="});
   EXPECT_EQ(ended.code, 3);
+}
+
+// A misspelt variable must not look like a recording.
+TEST_F(Injection, ThatNothingIsRecordedIsToldUnlessItIsMeant) {
+  const std::string why = "SYMMCTS_EVIDENCE is not set: nothing of this process is recorded";
+  EXPECT_THAT(run(REAL_FOLDER, {"memory"}, {"SYMMCTS_EVIDENCE="}).error,
+              ::testing::Not(HasSubstr(why)));
+  without_evidence_ = true;
+  EXPECT_THAT(run(REAL_FOLDER, {"memory"}).error, HasSubstr(why));
 }
 
 TEST_F(Injection, RealDriverWithPermitRunsTheCall) {
