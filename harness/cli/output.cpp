@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string_view>
+#include <vector>
 
 namespace symmcts::cli {
 namespace fs = std::filesystem;
@@ -13,6 +15,58 @@ namespace {
 
 // In every output folder, so that a later run knows that it may empty it.
 constexpr char kMarker[] = ".symm-cts-output";
+
+// The entries of a folder; empty where it cannot be read: then nothing of it can be removed either.
+std::vector<fs::directory_entry> entries(const fs::path& folder) {
+  std::vector<fs::directory_entry> out;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    out.push_back(*it);
+  }
+  return out;
+}
+
+bool is_folder(const fs::directory_entry& entry) {
+  std::error_code error;
+  return !entry.is_symlink(error) && entry.is_directory(error);
+}
+
+bool is_file(const fs::directory_entry& entry, std::string_view part) {
+  std::error_code error;
+  return !entry.is_symlink(error) && entry.is_regular_file(error) &&
+         entry.path().filename().string().find(part) != std::string::npos;
+}
+
+// A folder of folders, one a case, that hold nothing but files with `part` in their names.
+std::string foreign_in_cases(const fs::path& folder, std::string_view part) {
+  for (const auto& unit : entries(folder)) {
+    if (!is_folder(unit)) return unit.path().string();
+    for (const auto& file : entries(unit.path())) {
+      if (!is_file(file, part)) return file.path().string();
+    }
+  }
+  return {};
+}
+
+// The first thing in an output folder that no run has put there; empty where there is none.
+// `halves`: the folder may hold output folders of parts of a run as well.
+std::string foreign_in(const fs::path& folder, bool halves) {
+  for (const auto& entry : entries(folder)) {
+    const std::string name = entry.path().filename().string();
+    std::string foreign = entry.path().string();
+    if (halves && name == kMarker) continue;
+    if (name == "result.json" && is_file(entry, "")) continue;
+    if (name == "evidence" && is_folder(entry)) {
+      foreign = foreign_in_cases(entry.path(), ".jsonl");
+    } else if (name == "host" && is_folder(entry)) {
+      foreign = foreign_in_cases(entry.path(), "");
+    } else if (halves && is_folder(entry)) {
+      foreign = foreign_in(entry.path(), false);
+    }
+    if (!foreign.empty()) return foreign;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -38,6 +92,9 @@ Result<OutputFolder> prepare_output(const std::string& name) {
     return Error{out.string() + (errno == EWOULDBLOCK
                                      ? std::string(": in use by another run")
                                      : std::string(": cannot be locked: ") + std::strerror(errno))};
+  }
+  if (const std::string foreign = foreign_in(out, true); !foreign.empty()) {
+    return Error{out.string() + ": holds something else than an earlier run's output: " + foreign};
   }
   for (fs::directory_iterator it(out, error), end; !error && it != end; it.increment(error)) {
     if (it->path().filename() != kMarker) fs::remove_all(it->path(), error);
