@@ -28,6 +28,9 @@ int refuse(const std::string& text) {
   return kRefused;
 }
 
+// The last line of a list: one without it has been cut (harness/launch/listing.cpp).
+constexpr char kListEnd[] = "end of the list";
+
 void print_list() {
   for (const Case& each : all_cases()) {
     std::string line = each.unit();
@@ -153,10 +156,12 @@ int main(int argc, char** argv) {
   }
   if (options.value().list) {
     print_list();
+    std::puts(kListEnd);
     return 0;
   }
   if (options.value().list_implementations) {
     print_implementations();
+    std::puts(kListEnd);
     return 0;
   }
   int no_arguments = 1;

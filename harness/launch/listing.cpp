@@ -6,12 +6,16 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 
 #include "harness/launch/reaper.hpp"
 #include "harness/permit/host_driver.hpp"
 
 namespace symmcts::launch {
 namespace {
+
+// The rank program's last line.
+constexpr std::string_view kListEnd = "end of the list\n";
 
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -23,6 +27,16 @@ std::vector<std::string> split(const std::string& text, char separator) {
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
   return parts;
+}
+
+// A list without its end has been cut: where it was to be kept there was no room.
+Result<std::string> whole_list(std::string text, const RunDirectory& directory) {
+  if (!text.ends_with(kListEnd)) {
+    return Error{directory.path().parent_path().string() +
+                 ": what the rank program lists could not be kept there whole: no space left?"};
+  }
+  text.resize(text.size() - kListEnd.size());
+  return text;
 }
 
 // Runs the rank program with one option, under a reaper like everything else; its stdout.
@@ -50,7 +64,7 @@ Result<std::string> ask(const UnitRequest& request, const Variables& host,
     }
     if (report->kind != Report::exited) continue;
     if (WIFEXITED(report->value) && WEXITSTATUS(report->value) == 0) {
-      return content_of(command.out);
+      return whole_list(content_of(command.out), directory);
     }
     const std::vector<std::string> lines = split(content_of(command.err), '\n');
     return Error{command.argv[0] + " " + option + " failed" +
