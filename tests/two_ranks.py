@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def two_ranks(command, ranks_are_told):
@@ -25,7 +26,14 @@ def two_ranks(command, ranks_are_told):
         for rank in ranks:
             rank.stdin.close()
             rank.stdout.close()
-        return [rank.wait(60) for rank in ranks], lines
+        codes = [rank.wait(60) for rank in ranks]
+        # The machine ends with its last rank, and leaves nothing.
+        patience = time.monotonic() + 60
+        while os.listdir(folder) and time.monotonic() < patience:
+            time.sleep(0.01)
+        if os.listdir(folder):
+            sys.exit(f"left by the machine: {os.listdir(folder)}")
+        return codes, lines
 
 
 def swap(text):
