@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
 #include "harness/cli/again.hpp"
+#include "harness/cli/catalogue_check.hpp"
 #include "harness/cli/console.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/evidence/load.hpp"
@@ -22,8 +24,43 @@ Status read_rank(const std::string& text, evidence::LoadOptions& options) {
     if (error != std::errc() || rest != end) rank = -1;
   }
   if (rank < 0) return Error{"--rank " + text + ": must be FILE=N"};
-  options.rank_of[text.substr(0, equals)] = rank;
+  const auto [at, fresh] = options.rank_of.try_emplace(text.substr(0, equals), rank);
+  if (!fresh && at->second != rank) {
+    return Error{"--rank " + text + ": the file is rank " + std::to_string(at->second) +
+                 " already"};
+  }
   return {};
+}
+
+// A required id is one of the catalogue: a misspelt one would never be judged.
+Status check_required(const std::vector<std::string>& required) {
+  if (required.empty()) return {};
+  const auto at = find_locations(false);
+  if (!at) return Error{at.error()};
+  const auto catalogue = load_catalogue(at.value());
+  if (!catalogue) return Error{catalogue.error()};
+  const auto known = ids_of(catalogue.value());
+  for (const std::string& id : required) {
+    if (std::find(known.begin(), known.end(), id) == known.end()) {
+      return Error{"--require " + id + ": no such requirement"};
+    }
+  }
+  return {};
+}
+
+// Which of the required ids nothing was found out about: why the exit code is 4.
+std::vector<std::string> not_judged(const judge::Judgement& judgement,
+                                    const std::vector<std::string>& required) {
+  std::vector<std::string> notes;
+  for (const std::string& id : required) {
+    const bool judged = std::any_of(
+        judgement.verdicts.begin(), judgement.verdicts.end(), [&](const judge::Verdict& verdict) {
+          return verdict.id == id && verdict.status != judge::VerdictStatus::unknown &&
+                 verdict.status != judge::VerdictStatus::skipped;
+        });
+    if (!judged) notes.push_back(id + " is required, and cannot be judged from these files");
+  }
+  return notes;
 }
 
 }  // namespace
@@ -35,6 +72,9 @@ int check(const CheckOptions& options) {
       return fail(judge::kExitUsage, read.error());
     }
   }
+  if (const Status known = check_required(options.required); !known) {
+    return fail(judge::kExitUsage, known.error());
+  }
   const auto set = evidence::load(options.files, load);
   if (!set) return fail(judge::kExitUsage, set.error());
 
@@ -44,6 +84,9 @@ int check(const CheckOptions& options) {
   report::Report result;
   result.verb = "check";
   result.judgement = judge::judge(set.value(), judging);
+  for (std::string& note : not_judged(result.judgement, options.required)) {
+    result.judgement.notes.push_back(std::move(note));
+  }
   judge::ExitRule rule;
   rule.required = options.required;
   result.exit = judge::exit_code(result.judgement, rule);

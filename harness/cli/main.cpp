@@ -35,6 +35,11 @@ std::string seconds_problem(const std::string& text) {
   return text + ": must be a number of seconds from 1 to 1000000";
 }
 
+// What a script gives that lost its variable: no default may take its place.
+std::string empty_problem(const std::string& text) {
+  return text.empty() ? "must not be empty" : std::string();
+}
+
 // A closed standard stream must not become the number of a file that is opened later, which would
 // then be printed into.
 void reserve_standard_streams() {
@@ -44,8 +49,8 @@ void reserve_standard_streams() {
 }
 
 void add_placement(CLI::App& app, Placement& placement) {
-  app.add_option("--platform", placement.platform,
-                 "platform profile, by name or file, or `system`");
+  app.add_option("--platform", placement.platform, "platform profile, by name or file, or `system`")
+      ->check(empty_problem);
   app.add_option("--launcher", placement.launcher, "fork (default) or mpirun");
   app.add_option("--launch-arg", placement.launch_args, "an argument for the launcher; repeatable")
       ->expected(1)
@@ -77,11 +82,13 @@ struct Verbs {
 
 void add_run(CLI::App& app, Verbs& verbs) {
   CLI::App* run_verb = app.add_subcommand("run", "certify an implementation");
-  run_verb->add_option("--impl", verbs.run.implementation, "implementation (list implementations)");
+  run_verb->add_option("--impl", verbs.run.implementation, "implementation (list implementations)")
+      ->check(empty_problem);
   run_verb->add_option("--ranks", verbs.run.ranks, "number of ranks (default 2)");
-  run_verb->add_option("--profile", verbs.run.profile, "what must run (list profiles)");
-  run_verb->add_option("--filter", verbs.run.filter,
-                       "cases, as a glob over names and requirements");
+  run_verb->add_option("--profile", verbs.run.profile, "what must run (list profiles)")
+      ->check(empty_problem);
+  run_verb->add_option("--filter", verbs.run.filter, "cases, as a glob over names and requirements")
+      ->check(empty_problem);
   add_placement(*run_verb, verbs.run.placement);
   run_verb->add_flag("--allow-multicast", verbs.run.placement.allow_multicast,
                      "permit multicast on a real driver");
