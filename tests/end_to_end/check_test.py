@@ -41,6 +41,23 @@ class H200Pairs(Case):
         self.assertIn("5 unmatched", verdict["reason"])
         self.assertIn("rank 1: 5 PtoP; rank 0: none", verdict["reason"])
 
+    def test_root_writes_whose_copies_are_damaged_are_no_pass(self):
+        # Only what shows the bug is damaged, on both ranks: what is left is alike.
+        for key, value in (("ts", "NaN"), ("name", 5), ("cat", "kernel"), ("ph", "B")):
+            with self.subTest(key):
+                damaged = []
+                for path in pair("root_writes"):
+                    trace = json.loads(gzip.decompress(path.read_bytes()))
+                    for event in trace["traceEvents"]:
+                        if event.get("cat") == "gpu_memcpy" and "HtoD" not in event["name"]:
+                            event[key] = value
+                    damaged.append(self.scratch / path.name.removesuffix(".gz"))
+                    damaged[-1].write_text(json.dumps(trace))
+                result = self.expect_exit(5, "check", "--json", *damaged).json
+                verdict = verdicts(result)["SM-KIND-1"]
+                self.assertEqual((verdict["status"], verdict["ranks"]), ("unknown", [0, 1]))
+                self.assertIn("copies of ranks 0 and 1 are damaged", verdict["reason"])
+
     def test_a_trace_that_is_cut_off_is_no_pass(self):
         traces = pair("ring_writes")
         whole = gzip.decompress(traces[0].read_bytes())
@@ -50,6 +67,17 @@ class H200Pairs(Case):
         verdict = verdicts(result)["SM-KIND-1"]
         self.assertEqual((verdict["status"], verdict["ranks"]), ("unknown", [0]))
         self.assertIn("cut off", verdict["reason"])
+
+    def test_a_required_id_is_known_and_told(self):
+        run = self.expect_exit(2, "check", "--require", "SM-NOPE-1", *pair("ring_writes"))
+        self.one_line_naming(run, "SM-NOPE-1: no such requirement")
+        run = self.expect_exit(4, "check", "--require", "SM-DATA-1", *pair("ring_writes"))
+        self.assertIn("SM-DATA-1 is required, and cannot be judged", run.out)
+
+    def test_a_file_is_one_rank(self):
+        file = pair("ring_writes")[0]
+        run = self.expect_exit(2, "check", "--rank", f"{file}=0", "--rank", f"{file}=1", file)
+        self.one_line_naming(run, "is rank 0 already")
 
     def test_ring_writes(self):
         result = self.expect_exit(0, "check", "--json", *pair("ring_writes")).json

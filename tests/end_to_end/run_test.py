@@ -1,6 +1,7 @@
 """`symmcts run`, `selftest`, `list`: exit codes and what they stand for (design, sections 5 and 6)."""
 
 import json
+import resource
 import shutil
 
 from symmcts import (BIN, SOURCE, Case, foreign_driver, os, signal, subprocess, symmcts, unittest,
@@ -55,6 +56,44 @@ class ExitCodes(Case):
                                    "--out", self.scratch / "o"], capture_output=True, text=True)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(why, done.stderr)
+
+    def test_what_a_user_put_into_the_output_folder_stays(self):
+        out = self.scratch / "o"
+        options = ("run", "--filter", "Data.*", "--out", out)
+        self.expect_exit(0, *options)
+        for name in ("notes.txt", "mine/notes.txt", "evidence/notes.txt",
+                     "evidence/mine/notes.txt", "host/notes.txt"):
+            with self.subTest(name):
+                file = out / name
+                file.parent.mkdir(exist_ok=True)
+                file.write_text("precious")
+                self.one_line_naming(self.expect_exit(2, *options), name)
+                self.assertEqual(file.read_text(), "precious")
+                self.assertTrue((out / "result.json").exists())
+                file.unlink()
+                if file.parent.name == "mine":
+                    file.parent.rmdir()
+        self.expect_exit(0, *options)
+
+    def test_a_case_that_did_not_run_is_told(self):
+        run = self.expect_exit(0, "run", "--json", "--out", self.scratch / "o")
+        self.assertIn("Groups.WritesAreAlike: skipped: rank 0: needs 4 ranks, the job has 2",
+                      run.json["notes"])
+        # A verdict names every case that it rests on, and repeats the one that is about it.
+        verdict = verdicts(run.json)["SM-LIFE-1"]
+        self.assertIn("Lifetime.CreateReferenceOutlivesImports", verdict["reason"])
+        self.assertIn("Lifetime.CreateReferenceOutlivesImports", verdict["again"])
+
+    def test_a_value_that_is_empty_is_none(self):
+        for option in ("--platform", "--filter", "--profile", "--impl", "--out"):
+            with self.subTest(option):
+                self.one_line_naming(self.expect_exit(2, "run", option, ""), option)
+
+    def test_no_space_for_what_the_rank_program_lists(self):
+        # A file of no bytes is what a full disk leaves.
+        run = symmcts("run", "--out", self.scratch / "o", limits={resource.RLIMIT_FSIZE: 0})
+        self.assertEqual(run.code, 3, run)
+        self.assertIn("no space left", run.err)
 
     def test_filter_that_matches_nothing(self):
         self.expect_exit(5, "run", "--filter", "nothing-matches", "--out", self.scratch / "o")

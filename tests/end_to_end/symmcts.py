@@ -6,6 +6,7 @@ The folder of the programs comes from SYMMCTS_BIN. Standard library only.
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -33,10 +34,15 @@ class Run:
         return f"exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 
 
-def symmcts(*arguments, env=None):
+def symmcts(*arguments, env=None, limits=None):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        for what, value in (limits or {}).items():
+            resource.setrlimit(what, (value, value))
+
     done = subprocess.run([str(BIN / "symmcts"), *map(str, arguments)], capture_output=True,
                           text=True, timeout=PATIENCE, env={**os.environ, **(env or {})},
-                          stdin=subprocess.DEVNULL)
+                          stdin=subprocess.DEVNULL, preexec_fn=limit if limits else None)
     return Run(done.returncode, done.stdout, done.stderr)
 
 
