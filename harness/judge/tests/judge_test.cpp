@@ -260,7 +260,8 @@ TEST(Merge, AddsUpAndNamesTheUnit) {
   b.uncovered.push_back("crash: x");
   const Judgement got = merge({{"One", {}, a}, {"Two", {}, b}});
   EXPECT_EQ(got.verdicts.at(0).ranks, (std::vector<int>{0, 1}));
-  EXPECT_EQ(got.verdicts.at(0).reason, "One and Two: because fail");  // the same reason is not repeated
+  EXPECT_EQ(got.verdicts.at(0).reason,
+            "One and Two: because fail");  // the same reason is not repeated
   EXPECT_EQ(got.ranks.at(0).copies,
             (std::map<std::string, std::int64_t>{{"DtoD", 1}, {"PtoP", 5}}));
   EXPECT_EQ(got.uncovered.at(0), "Two: crash: x");
