@@ -111,7 +111,8 @@ std::string incomplete(const RankState& state) {
 void classify(const Seen& seen, const RunDirectory& directory, UnitResult& result) {
   result.end = End::error;
   if (seen.reaper_lost) {
-    result.text = "the reaper was killed; the supervisor ended the unit in its place";
+    result.text =
+        "the reaper was killed, or did not answer; the supervisor ended the unit in its place";
     result.stop = true;
     return;
   }

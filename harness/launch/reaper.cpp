@@ -18,10 +18,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long the supervisor waits for an answer of the reaper before it holds it for dead: longer
-// than the reaper itself tries to kill.
-constexpr milliseconds kAnswerTime{7000};
-constexpr milliseconds kStartTime{10000};
+// How long the supervisor waits for an answer of the reaper before it does the work itself: longer
+// than the reaper tries to kill, and than a host with too much to do keeps it waiting. A reaper
+// that was killed shows at once, by the end of its socket.
+constexpr milliseconds kAnswerTime{60000};
+constexpr milliseconds kStartTime{60000};
 constexpr auto kKillTime = std::chrono::seconds(5);
 
 }  // namespace
