@@ -9,7 +9,6 @@ namespace symmcts::platform {
 namespace {
 
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr Ns kSecond = 1'000'000'000;
 

@@ -102,7 +102,7 @@ class Quiescence {
     int rank = 0;
     Move::Kind kind{};
     ClientId client = 0;
-    auto operator<=>(const Earliest&) const = default;
+    auto operator<=>(const Earliest&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::optional<Earliest> earliest_event() const;
   std::optional<Earliest> earliest_deadline() const;

@@ -16,7 +16,6 @@
 namespace symmcts::platform::nvml {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 template <typename... Arguments>
