@@ -70,6 +70,7 @@ bool EventSplitter::next(std::string_view& event) {
   if (!found_ || ended_) {
     return false;
   }
+  std::size_t first_broken = text_.size();
   while (true) {
     while (at_ < text_.size() && text_[at_] != '{' && text_[at_] != ']') {
       ++at_;
@@ -107,7 +108,8 @@ bool EventSplitter::next(std::string_view& event) {
       }
     }
     ++broken_;
-    last_broken_ = text_.substr(begin, std::min(restart, text_.size()) - begin);
+    first_broken = std::min(first_broken, begin);
+    last_broken_ = text_.substr(first_broken, std::min(restart, text_.size()) - first_broken);
     if (restart == std::string_view::npos) {
       at_ = text_.size();
       ended_ = true;

@@ -19,7 +19,7 @@ class EventSplitter {
 
   // Events that could not be cut out so far.
   std::int64_t broken() const { return broken_; }
-  // The text of the last of them.
+  // The text of those that the last call of next() came upon.
   std::string_view last_broken() const { return last_broken_; }
   // The text is an array, with nothing around it.
   bool bare() const { return array_ < text_.size() && text_[array_] == '['; }

@@ -82,7 +82,8 @@ std::string read_top_level(std::string_view text, bool inside, TopLevel& top) {
   if (scanner.damaged() || scanner.rest().empty()) {
     return kCut;
   }
-  const bool more = scanner.rest().find_first_not_of("} \n\r\t") != std::string_view::npos;
+  const std::string_view rest = scanner.rest().substr(1);
+  const bool more = rest.find_first_not_of(" \n\r\t") != std::string_view::npos;
   return more ? "something follows the end of the trace" : "";
 }
 

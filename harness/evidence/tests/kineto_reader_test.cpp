@@ -167,6 +167,7 @@ TEST(Kineto, TheFileEndsWithItsTrace) {
   EXPECT_EQ(read(whole).cut, "");
   EXPECT_NE(read(whole.substr(0, whole.size() - 1)).cut, "");
   EXPECT_NE(read(whole + "xxxx{{{").cut, "");
+  EXPECT_NE(read(whole + "}").cut, "");
   EXPECT_NE(read(whole + whole).cut, "");
 }
 
