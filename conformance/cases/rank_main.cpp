@@ -16,6 +16,7 @@
 #include "conformance/cases/environment.hpp"
 #include "conformance/cases/options.hpp"
 #include "conformance/cases/session.hpp"
+#include "harness/support/list_end.hpp"
 #include "harness/support/printable.hpp"
 
 namespace symmcts::cases {
@@ -27,9 +28,6 @@ int refuse(const std::string& text) {
   std::fprintf(stderr, "symmcts-rank: %s\n", printable(text).c_str());
   return kRefused;
 }
-
-// The last line of a list: one without it has been cut (harness/launch/listing.cpp).
-constexpr char kListEnd[] = "end of the list";
 
 void print_list() {
   for (const Case& each : all_cases()) {
@@ -156,12 +154,12 @@ int main(int argc, char** argv) {
   }
   if (options.value().list) {
     print_list();
-    std::puts(kListEnd);
+    std::fputs(symmcts::kListEnd.data(), stdout);
     return 0;
   }
   if (options.value().list_implementations) {
     print_implementations();
-    std::puts(kListEnd);
+    std::fputs(symmcts::kListEnd.data(), stdout);
     return 0;
   }
   int no_arguments = 1;

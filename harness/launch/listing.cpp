@@ -6,16 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string_view>
 
 #include "harness/launch/reaper.hpp"
 #include "harness/permit/host_driver.hpp"
+#include "harness/support/list_end.hpp"
 
 namespace symmcts::launch {
 namespace {
-
-// The rank program's last line.
-constexpr std::string_view kListEnd = "end of the list\n";
 
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
