@@ -70,12 +70,14 @@ Result<Descriptor> listen_at(const std::string& path, int backlog) {
   return socket;
 }
 
-Result<Descriptor> connect_to(const std::string& path) {
+Result<Descriptor> connect_to(const std::string& path, int& code) {
+  code = 0;
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.open()) return socket_error("socket", path);
   sockaddr_un address;
   if (!fill_address(path, address)) return socket_error("connect", path);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    code = errno;
     return socket_error("connect", path);
   }
   return socket;

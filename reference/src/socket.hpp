@@ -18,8 +18,8 @@ namespace symm_mem {
 Result<Descriptor> listen_at(const std::string& path, int backlog);
 
 // Connects to `path`, without blocking. It fails while nobody listens there, also when an earlier
-// run left the file.
-Result<Descriptor> connect_to(const std::string& path);
+// run left the file; `code` is the errno of that.
+Result<Descriptor> connect_to(const std::string& path, int& code);
 
 // One direction of a connection, this rank sending.
 class Outgoing {

@@ -21,10 +21,6 @@ constexpr nanoseconds kLookAgain = milliseconds(20);
 // How long the destructor tries to get rid of messages that did not fit into a socket.
 constexpr nanoseconds kLastFlush = std::chrono::seconds(2);
 
-std::string path_in(const std::string& directory, int rank) {
-  return directory + "/rank-" + std::to_string(rank) + ".sock";
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SocketCarrier>> SocketCarrier::open(const std::string& directory, int rank,
@@ -33,7 +29,8 @@ Result<std::unique_ptr<SocketCarrier>> SocketCarrier::open(const std::string& di
     return Error{.call = "open exchange",
                  .text = "rank " + std::to_string(rank) + " of " + std::to_string(size)};
   }
-  Result<Descriptor> listener = listen_at(path_in(directory, rank), size + 16);
+  // Every other rank knocks once and connects once.
+  Result<Descriptor> listener = listen_at(socket_path(directory, rank), 2 * size + 16);
   if (!listener) return listener.error();
   return std::unique_ptr<SocketCarrier>(
       new SocketCarrier(directory, rank, size, startup, listener.take()));
@@ -46,6 +43,7 @@ SocketCarrier::SocketCarrier(std::string directory, int rank, int size, nanoseco
       size_(size),
       startup_(startup),
       listener_(std::move(listener)),
+      files_(directory_, rank, size),
       outgoing_(static_cast<std::size_t>(size)) {}
 
 SocketCarrier::~SocketCarrier() {
@@ -59,12 +57,14 @@ SocketCarrier::~SocketCarrier() {
   ::unlink(path(rank_).c_str());
 }
 
-std::string SocketCarrier::path(int rank) const { return path_in(directory_, rank); }
+std::string SocketCarrier::path(int rank) const { return socket_path(directory_, rank); }
 
 ExchangeResult SocketCarrier::reach(int to) {
   const Clock::time_point end = Clock::now() + startup_;
   std::string why;
-  while (!outgoing_[static_cast<std::size_t>(to)].connected() && !connect(to, why)) {
+  bool ended = has_ended(to);
+  while (!outgoing_[static_cast<std::size_t>(to)].connected() && !connect(to, why, ended)) {
+    if (ended) return {ExchangeResult::End::closed, to, {}};
     if (Clock::now() >= end) return {ExchangeResult::End::timed_out, to, why};
     std::this_thread::sleep_for(milliseconds(2));
   }
@@ -78,11 +78,13 @@ ExchangeResult SocketCarrier::send(int to, Letter letter) {
   return {};
 }
 
-// Tries once, and leaves the reason where it failed.
-bool SocketCarrier::connect(int to, std::string& why) {
-  Result<Descriptor> socket = connect_to(path(to));
+// Tries once. Where it fails, leaves the reason, and sets `ended` if nobody will ever listen there.
+bool SocketCarrier::connect(int to, std::string& why, bool& ended) {
+  int code = 0;
+  Result<Descriptor> socket = connect_to(path(to), code);
   if (!socket) {
     why = socket.error().text;
+    ended = ended || files_.has_ended(to, code);
     return false;
   }
   outgoing_[static_cast<std::size_t>(to)].open(socket.take(), rank_);
@@ -95,8 +97,9 @@ ExchangeResult SocketCarrier::turn(int from, int watched, nanoseconds limit,
   while (true) {
     // A connection of our own shows the end of a rank that has never connected to us.
     std::string why;
+    bool ended = false;
     const bool looking = from != rank_ && !outgoing_[static_cast<std::size_t>(from)].connected() &&
-                         !connect(from, why);
+                         !connect(from, why, ended);
 
     std::vector<pollfd> polled;
     polled.push_back({watched, POLLIN, 0});
@@ -112,6 +115,7 @@ ExchangeResult SocketCarrier::turn(int from, int watched, nanoseconds limit,
     const Clock::time_point now = Clock::now();
     nanoseconds left = std::max<nanoseconds>(end - now, nanoseconds(0));
     if (looking) left = std::min(left, kLookAgain);
+    if (ended) left = nanoseconds(0);
     const timespec timeout{.tv_sec = left.count() / 1000000000,
                            .tv_nsec = left.count() % 1000000000};
     if (::ppoll(polled.data(), polled.size(), &timeout, nullptr) < 0 && errno != EINTR) {
@@ -122,7 +126,7 @@ ExchangeResult SocketCarrier::turn(int from, int watched, nanoseconds limit,
 
     take_in(arrived);
     if (!arrived.empty()) return {};
-    if (gone(from, hung_up)) return {ExchangeResult::End::closed, from, {}};
+    if (ended || gone(from, hung_up)) return {ExchangeResult::End::closed, from, {}};
     if (polled[0].revents != 0 || now >= end) return {ExchangeResult::End::timed_out, from, {}};
   }
 }
@@ -141,9 +145,13 @@ void SocketCarrier::take_in(std::vector<Letter>& arrived) {
   std::erase_if(incoming_, [](const Incoming& in) { return in.ended(); });
 }
 
+bool SocketCarrier::has_ended(int rank) const {
+  return std::find(ended_.begin(), ended_.end(), rank) != ended_.end();
+}
+
 // Called after take_in: whatever the rank sent before its end has been read.
 bool SocketCarrier::gone(int from, bool hung_up) const {
-  if (std::find(ended_.begin(), ended_.end(), from) != ended_.end()) return true;
+  if (has_ended(from)) return true;
   return hung_up && std::none_of(incoming_.begin(), incoming_.end(),
                                  [from](const Incoming& in) { return in.source() == from; });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mailbox.hpp"
+#include "peer_files.hpp"
 #include "socket.hpp"
 #include "symm_mem/result.hpp"
 
@@ -23,7 +24,7 @@ class SocketCarrier final : public Carrier {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  // Waits until `to`, another rank, can be sent to.
+  // Waits until `to`, another rank, can be sent to; not for one that is known to have ended.
   ExchangeResult reach(int to);
   // Queues the letter and sends what the socket takes. Precondition: reach(to) was ok.
   ExchangeResult send(int to, Letter letter);
@@ -34,7 +35,8 @@ class SocketCarrier final : public Carrier {
   SocketCarrier(std::string directory, int rank, int size, std::chrono::nanoseconds startup,
                 Descriptor listener);
   std::string path(int rank) const;
-  bool connect(int to, std::string& why);
+  bool connect(int to, std::string& why, bool& ended);
+  bool has_ended(int rank) const;
   void take_in(std::vector<Letter>& arrived);
   bool gone(int from, bool hung_up) const;
 
@@ -43,6 +45,7 @@ class SocketCarrier final : public Carrier {
   int size_;
   std::chrono::nanoseconds startup_;
   Descriptor listener_;
+  PeerFiles files_;
   std::vector<Outgoing> outgoing_;  // by rank
   std::vector<Incoming> incoming_;  // in order of arrival
   std::vector<int> ended_;          // ranks whose connection to us has ended

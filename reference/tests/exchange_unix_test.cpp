@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <memory>
 
 #include "ranks.hpp"
 
@@ -107,6 +111,73 @@ TEST(UnixExchange, DescriptorsTravelAndTheSenderMayCloseItsOwn) {
                   ::close(second);
                 }),
       IsEmpty());
+}
+
+// A rank that has ended without a word: nobody waits for it to listen, however long a rank may take
+// to start. It is told from one that has yet to come, also where an earlier run left a file.
+class Unheard : public ::testing::Test {
+ protected:
+  std::unique_ptr<Exchange> open(int rank) const {
+    auto exchange = open_unix_exchange(directory_.path(), rank, 3, hours(24));
+    EXPECT_TRUE(exchange);
+    return exchange ? exchange.take() : nullptr;
+  }
+  // Another process that is rank 1 until it dies: opens, tells, and dies when it is told to.
+  void live_and(const std::function<void()>& meanwhile) const {
+    int to_child[2], to_parent[2];
+    ASSERT_EQ(::pipe(to_child), 0);
+    ASSERT_EQ(::pipe(to_parent), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto exchange = open(1);
+      char byte = 0;
+      if (::write(to_parent[1], "x", 1) != 1 || ::read(to_child[0], &byte, 1) != 1) ::_exit(1);
+      ::kill(::getpid(), SIGKILL);
+    }
+    char byte = 0;
+    EXPECT_EQ(::read(to_parent[0], &byte, 1), 1);
+    meanwhile();
+    EXPECT_EQ(::write(to_child[1], "x", 1), 1);
+    EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+    for (const int end : {to_child[0], to_child[1], to_parent[0], to_parent[1]}) ::close(end);
+  }
+  static void expect_closed(Exchange& exchange) {
+    const ExchangeResult sent = exchange.send(1, 1, bytes_of("hello"));
+    EXPECT_EQ(sent.end, ExchangeResult::End::closed);
+    EXPECT_EQ(sent.rank, 1);
+    Bytes got;
+    EXPECT_EQ(exchange.receive(1, 1, got, hours(24)).end, ExchangeResult::End::closed);
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Unheard, ItListenedWhenWeOpened) {
+  std::unique_ptr<Exchange> own;
+  live_and([&] { own = open(0); });
+  expect_closed(*own);
+}
+
+TEST_F(Unheard, ItCameAfterUs) {
+  const auto own = open(0);
+  live_and([] {});
+  expect_closed(*own);
+}
+
+TEST_F(Unheard, ItsFileReplacedAnEarlierRuns) {
+  live_and([] {});
+  const auto own = open(0);
+  live_and([] {});
+  expect_closed(*own);
+}
+
+TEST_F(Unheard, AnEarlierRunsFileIsNotItself) {
+  live_and([] {});
+  const auto own = open(0);
+  Bytes got;
+  EXPECT_EQ(own->receive(1, 1, got, milliseconds(50)).end, ExchangeResult::End::timed_out);
+  const auto late = open(1);
+  EXPECT_TRUE(own->send(1, 1, bytes_of("hello")));
+  EXPECT_TRUE(late->receive(0, 1, got, seconds(30)));
 }
 
 TEST(UnixExchange, ADescriptorThatIsNoneIsRefused) {
