@@ -1,6 +1,5 @@
 #include "harness/platform/model/scenario.hpp"
 
-#include "harness/platform/model/driver_functions.hpp"
 #include "harness/platform/model/machine_ids.hpp"
 #include "harness/platform/model/scenario_keys.hpp"
 
@@ -16,18 +15,6 @@ std::optional<ObjectKind> read_object(TomlReader& reader, const toml::table& tab
   reader.fail(table.get(key)->source(),
               std::string("'") + key + "' must be \"multicast\" or \"memory\"");
   return std::nullopt;
-}
-
-// The name of a driver function: a hold before anything else would never take place.
-std::string read_function(TomlReader& reader, const toml::table& table, const char* key) {
-  std::string name = read_text(reader, table, key);
-  if (!reader.failed() && !is_driver_function(name)) {
-    reader.fail(table.get(key)->source(),
-                std::string("'") + key + "' is '" + name +
-                    "', which is no function of the driver; it must be one, without version or "
-                    "stream suffix, as cuMemRelease");
-  }
-  return name;
 }
 
 Hold read_hold(TomlReader& reader, const toml::table& table) {
@@ -49,17 +36,6 @@ Hold read_hold(TomlReader& reader, const toml::table& table) {
   return hold;
 }
 
-void read_holds(TomlReader& reader, const toml::table& file, std::vector<Hold>& out) {
-  const toml::node* node = file.get("hold");
-  if (node == nullptr) return;
-  const toml::array* holds = node->as_array();
-  if (holds == nullptr) return reader.fail(node->source(), "'hold' must be written as [[hold]]");
-  for (const toml::node& hold : *holds) {
-    if (!hold.is_table()) return reader.fail(hold.source(), "'hold' must be written as [[hold]]");
-    out.push_back(read_hold(reader, *hold.as_table()));
-  }
-}
-
 }  // namespace
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) {
@@ -75,13 +51,16 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) 
       !reader.failed()) {
     reader.fail(file.get("schema")->source(), "'schema' must be \"symm-cts/scenario/1\"");
   }
-  read_holds(reader, file, scenario.holds);
+  for_each_table(reader, file, "hold", [&](const toml::table& table) {
+    scenario.holds.push_back(read_hold(reader, table));
+  });
+  scenario.rank_faults = read_rank_faults(reader, file);
   if (const toml::node* node = file.get("faults")) {
     const toml::table* faults = node->as_table();
     if (faults == nullptr) reader.fail(node->source(), "'faults' must be a table");
     if (faults != nullptr) scenario.faults = read_faults(reader, *faults);
   }
-  reject_others(reader, file, {"schema", "hold", "faults"});
+  reject_others(reader, file, {"schema", "hold", "faults", "fail", "stall", "kill", "stop"});
   if (reader.failed()) return Error{reader.error()};
   return scenario;
 }

@@ -8,6 +8,7 @@
 
 #include "harness/platform/model/faults.hpp"
 #include "harness/platform/model/objects.hpp"
+#include "harness/platform/model/rank_faults.hpp"
 #include "harness/support/result.hpp"
 
 namespace symmcts::platform {
@@ -26,7 +27,8 @@ struct Hold {
 // What shall go otherwise than on a quiet machine: data, read from a file.
 struct Scenario {
   std::vector<Hold> holds;
-  Faults faults;
+  Faults faults;  // of the machine
+  std::vector<RankFault> rank_faults;
 };
 
 // Reads a scenario from TOML text. `origin` names it in errors ("file:line:column: what"). A key
@@ -42,6 +44,10 @@ struct Scenario {
 //   until_rank = 0
 //   until_passed = "cuMemRelease"
 //   until_object = "multicast"          # may be absent
+//   [[fail]]                            # rank_faults.hpp; so are [[stall]], [[kill]], [[stop]]
+//   rank = 1
+//   call = "cuMulticastBindMem"
+//   code = 802
 Result<Scenario> parse_scenario(std::string_view text, std::string_view origin);
 
 }  // namespace symmcts::platform

@@ -1,5 +1,7 @@
 #include "harness/platform/model/scenario_keys.hpp"
 
+#include "harness/platform/model/driver_functions.hpp"
+
 namespace symmcts::platform {
 namespace {
 
@@ -55,6 +57,17 @@ std::string read_text(TomlReader& reader, const toml::table& table, const char* 
   return text->get();
 }
 
+std::string read_function(TomlReader& reader, const toml::table& table, const char* key) {
+  std::string name = read_text(reader, table, key);
+  if (!reader.failed() && !is_driver_function(name)) {
+    reader.fail(table.get(key)->source(),
+                std::string("'") + key + "' is '" + name +
+                    "', which is no function of the driver; it must be one, without version or "
+                    "stream suffix, as cuMemRelease");
+  }
+  return name;
+}
+
 std::vector<int> read_integers(TomlReader& reader, const toml::table& table, const char* key,
                                std::int64_t most) {
   std::vector<int> out;
@@ -88,6 +101,19 @@ void reject_others(TomlReader& reader, const toml::table& table,
     name = key.str();
   }
   if (first != nullptr) reader.fail(first->source(), "unknown key '" + name + "'");
+}
+
+void for_each_table(TomlReader& reader, const toml::table& file, const char* key,
+                    const std::function<void(const toml::table&)>& each) {
+  const toml::node* node = file.get(key);
+  if (node == nullptr) return;
+  const std::string wrong = std::string("'") + key + "' must be written as [[" + key + "]]";
+  const toml::array* tables = node->as_array();
+  if (tables == nullptr) return reader.fail(node->source(), wrong);
+  for (const toml::node& table : *tables) {
+    if (!table.is_table()) return reader.fail(table.source(), wrong);
+    each(*table.as_table());
+  }
 }
 
 }  // namespace symmcts::platform

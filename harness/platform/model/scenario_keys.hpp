@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -21,11 +22,16 @@ void read_integer(TomlReader& reader, const toml::table& table, const char* key,
 bool read_number(TomlReader& reader, const toml::table& table, const char* key, std::uint64_t& out);
 void read_flag(TomlReader& reader, const toml::table& table, const char* key, bool& out);
 std::string read_text(TomlReader& reader, const toml::table& table, const char* key);
+// The name of a driver function: a scenario about anything else would never take place.
+std::string read_function(TomlReader& reader, const toml::table& table, const char* key);
 // An array of integers from 0 to `most`; nothing where it is absent.
 std::vector<int> read_integers(TomlReader& reader, const toml::table& table, const char* key,
                                std::int64_t most);
 // The first key, in the order of the file, that is not among `known`, is an error.
 void reject_others(TomlReader& reader, const toml::table& table,
                    std::initializer_list<std::string_view> known);
+// Calls `each` for the tables [[key]], in the order of the file; there may be none.
+void for_each_table(TomlReader& reader, const toml::table& file, const char* key,
+                    const std::function<void(const toml::table&)>& each);
 
 }  // namespace symmcts::platform
