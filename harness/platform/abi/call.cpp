@@ -7,6 +7,7 @@
 
 #include "harness/platform/abi/capture.hpp"
 #include "harness/platform/abi/cupti_link.hpp"
+#include "harness/platform/abi/faults.hpp"
 
 namespace symmcts::platform::abi {
 namespace {
@@ -68,6 +69,8 @@ CUresult Call::begin() {
   nested_ = inside_callback;
   if (runtime_ != nullptr && !nested_ && !inside_host_function) {
     runtime_->client->calls(function_.api);
+    if (runtime_->faults->any()) due_ = runtime_->faults->call(function_.api);
+    if (!due_.faults.empty()) befall_around(*runtime_, due_, RankFault::When::before);
   }
   if (traced() && runtime_ != nullptr) before_ = runtime_->streams->now();
   CUresult result = CUDA_SUCCESS;
@@ -86,6 +89,11 @@ CUresult Call::begin() {
   if (runtime_ != nullptr && function_.charges == Who::call && !inside_callback &&
       !inside_host_function) {
     runtime_->streams->spend(function_.api);
+  }
+  // A call that fails by the scenario does nothing, and no hold sees it.
+  if (!due_.faults.empty()) {
+    const CUresult result = befall_within(*runtime_, due_, function_.api);
+    if (result != CUDA_SUCCESS) return result;
   }
   if (gated()) pass_gate();
   return CUDA_SUCCESS;
@@ -112,6 +120,7 @@ CUresult Call::end(CUresult result) {
     runtime_->client->passed(time, function_.api, 0);
   }
   if (entered_) raise(true, &result);
+  if (!due_.faults.empty()) befall_around(*runtime_, due_, RankFault::When::after);
   leave_function(around_);
   if (traced()) {
     const Runtime* runtime = Runtime::get();  // cuInit has just made it

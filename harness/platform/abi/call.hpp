@@ -10,6 +10,7 @@
 #include "harness/platform/abi/misuse.hpp"
 #include "harness/platform/abi/runtime.hpp"
 #include "harness/platform/abi/trace.hpp"
+#include "harness/platform/model/fault_plan.hpp"
 
 namespace symmcts::platform::abi {
 
@@ -30,7 +31,7 @@ struct Function {
 using Told = std::atomic<bool>;
 
 // One driver call in progress. begin() gives it a correlation id, raises the CUPTI enter callback,
-// charges the host clock, waits while a hold of the scenario applies, and says whether the call may
+// charges the host clock, lets the scenario's faults and holds act, and says whether the call may
 // go on; end() raises the exit callback. Calls that a CUPTI client makes from its callbacks raise
 // none and cost no virtual time, so that being watched changes nothing. The functions between them
 // answer what every call needs, in the order in which the driver reports errors: not initialized,
@@ -75,6 +76,7 @@ class Call {
 
   const char* around_ = nullptr;  // the function that this thread was in before
   bool nested_ = false;           // made from a CUPTI callback
+  FaultPlan::Due due_;            // of the scenario's faults
   Ns before_ = 0, after_ = 0;     // host clock, while tracing
   bool entered_ = false;          // the enter callback was raised, so the exit callback is due
   std::uint64_t scratch_ = 0;     // CUPTI's correlationData, from enter to exit

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/platform/abi/faults.hpp"
 #include "harness/platform/abi/runtime.hpp"
 #include "harness/platform/abi/symmcts_platform.h"
 
@@ -13,6 +14,8 @@
 
 namespace symmcts::platform::abi {
 namespace {
+
+static_assert(kLastResort == SYMMCTS_PLATFORM_LAST_RESORT_NS);
 
 struct Early {
   std::mutex mutex;
@@ -76,6 +79,12 @@ SYMMCTS_EXPORT int symmcts_platform_wait_end(const uint64_t* clocks, size_t coun
   const std::lock_guard lock(early.mutex);
   early.in.insert(early.in.end(), clocks, clocks + count);
   return 0;
+}
+
+SYMMCTS_EXPORT void symmcts_platform_phase(const char* phase) {
+  Runtime* runtime = Runtime::get();
+  if (runtime == nullptr || phase == nullptr || !runtime->faults->any()) return;
+  symmcts::platform::abi::befall_phase(*runtime, phase);
 }
 
 SYMMCTS_EXPORT size_t symmcts_platform_info(char* buffer, size_t capacity) {

@@ -9,6 +9,7 @@
 #include "harness/platform/abi/cupti_link.hpp"
 #include "harness/platform/abi/exchange.hpp"
 #include "harness/platform/abi/visible_devices.hpp"
+#include "harness/platform/model/scenario.hpp"
 #include "harness/support/printable.hpp"
 
 namespace symmcts::platform::abi {
@@ -40,6 +41,9 @@ CUresult build(Runtime& runtime) {
   auto profile = parse_profile(machine.profile_text, machine.profile_name);
   if (!profile) return refuse(profile.error(), CUDA_ERROR_SYSTEM_NOT_READY);
   runtime.profile = std::move(profile.value());
+  auto scenario = parse_scenario(machine.scenario_text, "the machine's scenario");
+  if (!scenario) return refuse(scenario.error(), CUDA_ERROR_SYSTEM_NOT_READY);
+  runtime.faults = std::make_unique<FaultPlan>(scenario.value().rank_faults, machine.rank);
   runtime.visible =
       visible_devices(runtime.environment.visible_devices, machine.first_gpu, machine.gpu_count);
   if (runtime.visible.empty()) return CUDA_ERROR_NO_DEVICE;

@@ -14,6 +14,7 @@
 #include "harness/platform/abi/graph_handles.hpp"
 #include "harness/platform/abi/handles.hpp"
 #include "harness/platform/broker/client.hpp"
+#include "harness/platform/model/fault_plan.hpp"
 #include "harness/platform/model/profile.hpp"
 #include "harness/platform/process/capture.hpp"
 #include "harness/platform/process/memory.hpp"
@@ -59,7 +60,8 @@ struct Runtime {
   Environment environment;
   std::unique_ptr<Client> client;
   Profile profile;
-  std::vector<int> visible;  // machine-wide GPU index by ordinal
+  std::unique_ptr<FaultPlan> faults;  // of the scenario, for this rank
+  std::vector<int> visible;           // machine-wide GPU index by ordinal
   Records records;
   std::unique_ptr<Streams> streams;
   std::unique_ptr<Memory> memory;

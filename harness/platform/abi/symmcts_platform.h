@@ -32,6 +32,11 @@ void symmcts_platform_managed(void);
  * machine is `to_rank`, and returns the sender's host clock, which travels with the message. */
 uint64_t symmcts_platform_message_out(int to_rank);
 
+/* A deadline of an hour or more is a last resort, for waits that only somebody outside could end: it
+ * passes only on a machine on which the scenario has stopped a rank. Elsewhere the standstill is
+ * reported instead, which tells more than a rank that gives up. */
+#define SYMMCTS_PLATFORM_LAST_RESORT_NS 3600000000000ull
+
 /* Call before blocking for messages: marks this rank as blocked outside the driver.
  * `deadline_ns` is virtual time from now, 0 for none. Returns a descriptor owned by the platform
  * that becomes readable when the block must end: the deadline has passed in virtual time (which
@@ -44,6 +49,10 @@ int symmcts_platform_wait_begin(uint64_t deadline_ns);
  * after a deadline. Joins the clocks and marks the rank as running. Returns 1 if the deadline has
  * passed, else 0. Call for every wait_begin. */
 int symmcts_platform_wait_end(const uint64_t* clocks, size_t count);
+
+/* Call when this rank begins a phase of its work, with the name of the phase: what a scenario may
+ * name to kill or stop the rank there. */
+void symmcts_platform_phase(const char* phase);
 
 /* Bytes that this process has created on a GPU, by its index on the machine; 0 before cuInit. For
  * libnvidia-ml.so.1 where no other process can be on the machine. */

@@ -26,7 +26,7 @@ struct Arguments {
   std::uint64_t seed = 0;
   int expected_clients = 0;
   int client_fd = -1, ready_fd = -1;
-  bool stay = false, detach = false;
+  bool stay = false, detach = false, check = false;
 };
 
 Result<BrokerState::Setup> read_setup(const Arguments& arguments) {
@@ -47,6 +47,11 @@ Result<BrokerState::Setup> read_setup(const Arguments& arguments) {
   if (!text) return Error{text.error()};
   auto scenario = parse_scenario(text.value().text, arguments.scenario);
   if (!scenario) return Error{scenario.error()};
+  setup.scenario_text = text.value().text;
+  if (setup.profile_text.size() + setup.scenario_text.size() > kMaxPacket / 2) {
+    return Error{arguments.scenario + ": longer than " +
+                 std::to_string(kMaxPacket / 2 - setup.profile_text.size()) + " bytes"};
+  }
   setup.scenario = std::move(scenario.value());
   return setup;
 }
@@ -88,6 +93,13 @@ void block_ending_signals() {
   sigemptyset(&ends);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ends, signal);
   ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+}
+
+// Whether profile and scenario are in order.
+int check(const Arguments& arguments) {
+  const auto setup = read_setup(arguments);
+  if (!setup) std::fprintf(stderr, "symmcts-broker: %s\n", printable(setup.error()).c_str());
+  return setup ? 0 : 2;
 }
 
 int serve(const Arguments& arguments) {
@@ -132,6 +144,7 @@ int main(int argc, char** argv) {
                  "clients that will come; those not here yet count as running")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--stay", arguments.stay, "do not end with the last client");
+  app.add_flag("--check", arguments.check, "read profile and scenario, serve nobody");
   // How a client starts a broker of its own; no business of people.
   app.add_option("--client-fd", arguments.client_fd)->group("");
   app.add_option("--ready-fd", arguments.ready_fd)->group("");
@@ -144,6 +157,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "symmcts-broker: %s\n", printable(error.what()).c_str());
     return 2;
   }
+  if (arguments.check) return check(arguments);
   if (arguments.socket.empty() == (arguments.client_fd < 0)) {
     std::fprintf(stderr, "symmcts-broker: --socket is required\n");
     return 2;

@@ -80,7 +80,8 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
   welcome.has_holds = gates_.any();
   welcome.confidential_computing = setup_.scenario.faults.confidential_computing;
   packet.put(Code::success).put(Ns{0}).put(welcome);
-  reply = packet.put_text(setup_.profile_text).put_text(setup_.profile.name).bytes();
+  packet.put_text(setup_.profile_text).put_text(setup_.profile.name);
+  reply = packet.put_text(setup_.scenario_text).bytes();
   return client;
 }
 
@@ -104,7 +105,8 @@ bool BrokerState::dispatch(ClientId client, Packet packet) {
   Request request{client, id, now, fields, packet.fd};
   const bool known = handle_memory(op, request) || handle_multicast(op, request) ||
                      handle_order(op, request) || handle_words(op, request) ||
-                     handle_holds(op, request) || handle_misuse(op, request);
+                     handle_holds(op, request) || handle_misuse(op, request) ||
+                     handle_faults(op, request);
   return known && fields.done();
 }
 

@@ -33,6 +33,8 @@ class Outlet {
   virtual std::optional<std::uint64_t> find_descriptor(int fd) = 0;
   virtual void deadlocked(const DeadlockReport& report) = 0;
   virtual void misused(int rank, const Misuse& misuse) = 0;
+  // A fault of the scenario has befallen its rank, in call (or phase) `number`.
+  virtual void befallen(const RankFault& fault, std::uint64_t number, Ns at) = 0;
   // A client turned out not to speak the protocol after its packet had been taken.
   virtual void refuse(ClientId client) = 0;
 };
@@ -45,6 +47,7 @@ class BrokerState {
     Profile profile;
     std::string profile_text;
     Scenario scenario;
+    std::string scenario_text;
     std::uint64_t seed = 0;
     int expected_clients = 0;
   };
@@ -107,6 +110,7 @@ class BrokerState {
   bool handle_words(Op op, Request& request);
   bool handle_holds(Op op, Request& request);
   bool handle_misuse(Op op, Request& request);
+  bool handle_faults(Op op, Request& request);
 
   Answer handle_answer(Code code, const HandleInfo& info) const;
   Answer export_descriptor(Request& request);

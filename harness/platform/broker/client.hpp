@@ -9,6 +9,7 @@
 
 #include "harness/platform/model/misuse.hpp"
 #include "harness/platform/model/objects.hpp"
+#include "harness/platform/model/rank_faults.hpp"
 #include "harness/platform/model/units.hpp"
 #include "harness/support/result.hpp"
 
@@ -29,6 +30,7 @@ struct JoinOptions {
 struct MachineInfo {
   std::string profile_text;  // the TOML text, so that all clients read the same profile
   std::string profile_name;
+  std::string scenario_text;  // TOML too; nothing on a quiet machine
   std::uint64_t seed = 0;
   int rank = 0;
   int host = 0;
@@ -131,6 +133,11 @@ class Client {
 
   // What this process did wrong, for the evidence; whoever found it has told people. One way.
   virtual void misused(const Misuse& misuse) { (void)misuse; }
+  // A fault of the scenario befalls this rank now, in call (or phase) `number`. When it returns,
+  // the evidence has it; after a stop nobody waits for this rank any more.
+  virtual void befallen(const RankFault& fault, std::uint64_t number, Ns now) {
+    (void)fault, (void)number, (void)now;
+  }
   // A driver call begins: reports on a deadlock name the last ones. `function` is a literal.
   virtual void calls(const char* function) { (void)function; }
 

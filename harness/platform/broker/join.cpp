@@ -56,6 +56,7 @@ Result<std::unique_ptr<Client>> enter(UniqueFd socket, const JoinOptions& option
   MachineInfo machine;
   machine.profile_text = in.take_text();
   machine.profile_name = in.take_text();
+  machine.scenario_text = in.take_text();
   machine.seed = welcome.seed;
   machine.rank = welcome.rank;
   machine.host = welcome.host;

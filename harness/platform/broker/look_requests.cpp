@@ -24,6 +24,8 @@ std::optional<Bytes> BrokerState::look(const Packet& question) const {
   }
   answer.put(Code::success).put(Ns{0}).put(setup_.seed);
   answer.put_text(setup_.profile_text).put_text(setup_.profile.name);
+  answer.put(std::uint8_t{setup_.scenario.faults.confidential_computing});
+  answer.put(setup_.scenario.faults.fabric_manager);
   const int gpus = setup_.profile.gpus_per_host.value;
   answer.put(static_cast<std::uint32_t>(gpus));
   for (int gpu = host * gpus; gpu < (host + 1) * gpus; ++gpu) answer.put(machine_.memory_used(gpu));

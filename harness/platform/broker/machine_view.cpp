@@ -33,6 +33,8 @@ Result<std::optional<MachineView>> look_at_machine(const std::string& socket, in
   view.seed = in.take<std::uint64_t>();
   view.profile_text = in.take_text();
   view.profile_name = in.take_text();
+  view.confidential_computing = in.take<std::uint8_t>() != 0;
+  view.fabric_manager = in.take<FabricManager>();
   for (auto gpus = in.take<std::uint32_t>(); gpus > 0 && in.ok(); --gpus) {
     view.memory_used.push_back(in.take<std::uint64_t>());
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/platform/model/faults.hpp"
 #include "harness/support/result.hpp"
 
 namespace symmcts::platform {
@@ -13,6 +14,8 @@ namespace symmcts::platform {
 struct MachineView {
   std::string profile_text, profile_name;
   std::uint64_t seed = 0;
+  bool confidential_computing = false;
+  FabricManager fabric_manager = FabricManager::working;
   std::vector<std::uint64_t> memory_used;  // bytes a GPU of the host, by all clients
 };
 

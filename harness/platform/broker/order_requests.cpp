@@ -31,6 +31,7 @@ bool BrokerState::handle_order(Op op, Request& request) {
       Stuck stuck;
       stuck.next_event = in.take<Ns>();
       stuck.deadline = in.take<Ns>();
+      stuck.last_resort = in.take<std::uint8_t>() != 0;
       stuck.in_call = in.take<std::uint8_t>() != 0;
       stuck.in_exchange = in.take<std::uint8_t>() != 0;
       const auto seen = in.take<std::uint64_t>();

@@ -13,7 +13,7 @@ namespace symmcts::platform {
 //                    ToClient::notice, u8 kind, u64 id, u64 at, text
 // The order of a client's packets is the order of its calls. Fields are listed beside each Op,
 // those of the reply after the arrow; HandleInfo and the like travel as they lie in memory.
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
 enum class Op : std::uint8_t {
   hello = 1,             // u32 version, i32 rank, i32 host, u8 managed [pidfd, if any] → Welcome,
@@ -40,15 +40,17 @@ enum class Op : std::uint8_t {
   declare_managed,       // (no answer)
   message_out,           // i32 rank of the receiver (no answer)
   message_in,            // u64 count (no answer)
-  stuck,                 // u64 next, u64 deadline, u8 in call, u8 in exchange, u64 notices seen,
-                         // text, text last calls (no answer)
+  stuck,                 // u64 next, u64 deadline, u8 last resort, u8 in call, u8 in exchange,
+                         // u64 notices seen, text, text last calls (no answer)
   running,               // (no answer)
   before,                // u64 handle, text function
   before_import,         // u8 fabric, 64 bytes, text function [descriptor]
   passed,                // u64 handle, text function (no answer)
+  befallen,              // u64 number, text entry of the scenario: a fault has befallen this rank
   misuse,                // u64 at, u64 count, text kind, text what, text call (no answer)
   look,                  // instead of a hello: u32 version, i32 host → u64 seed, text profile,
-                         // text name, u32 GPUs, u64 used…; or text on refusal
+         // text name, u8 confidential computing, u8 FabricManager, u32 GPUs, u64 used…; or text
+         // on refusal
 };
 
 // What every packet to the broker begins with.
@@ -68,8 +70,8 @@ inline PacketHead take_head(WireReader& in) {
 
 enum class ToClient : std::uint8_t { reply = 1, notice = 2 };
 
-// Fixed fields of a welcome; the profile's text and name follow, and the descriptor of the machine
-// page comes along.
+// Fixed fields of a welcome; the profile's text and name and the scenario's text follow, and the
+// descriptor of the machine page comes along.
 struct Welcome {
   std::uint64_t seed = 0;
   std::int32_t rank = 0, host = 0, first_gpu = 0, gpu_count = 0;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <vector>
 
+#include "harness/platform/broker/fault_report.hpp"
 #include "harness/platform/broker/misuse_report.hpp"
 #include "harness/support/printable.hpp"
 
@@ -45,9 +46,11 @@ std::string name_of(const std::optional<ClientId>& client) {
 Result<std::unique_ptr<Server>> Server::make(Options options, BrokerState::Setup setup) {
   auto page = PublishedPage::make();
   if (!page) return Error{page.error()};
+  const std::vector<RankFault> faults = setup.scenario.rank_faults;
   std::unique_ptr<Server> server(
       new Server(std::move(options), std::move(setup), std::move(page.value())));
   if (const Status started = server->start(); !started) return Error{started.error()};
+  if (!faults.empty()) server->report(plan_json(faults) + "\n");
   return server;
 }
 
@@ -324,6 +327,10 @@ void Server::deadlocked(const DeadlockReport& deadlock) {
 
 // Its own process has told people already.
 void Server::misused(int rank, const Misuse& misuse) { report(misuse_json(rank, misuse) + "\n"); }
+
+void Server::befallen(const RankFault& fault, std::uint64_t number, Ns at) {
+  report(fault_json(fault, number, at) + "\n");
+}
 
 void Server::report(const std::string& lines) const {
   if (options_.report_path.empty()) return;

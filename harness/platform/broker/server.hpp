@@ -42,6 +42,7 @@ class Server : public Outlet {
   std::optional<std::uint64_t> find_descriptor(int fd) override;
   void deadlocked(const DeadlockReport& deadlock) override;
   void misused(int rank, const Misuse& misuse) override;
+  void befallen(const RankFault& fault, std::uint64_t number, Ns at) override;
   void refuse(ClientId client) override;
 
  private:

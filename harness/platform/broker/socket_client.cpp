@@ -151,7 +151,8 @@ void SocketClient::declare_managed() {
 
 void SocketClient::report_stuck(const Stuck& stuck) {
   WireWriter fields;
-  fields.put(stuck.next_event).put(stuck.deadline).put(std::uint8_t{stuck.in_call});
+  fields.put(stuck.next_event).put(stuck.deadline);
+  fields.put(std::uint8_t{stuck.last_resort}).put(std::uint8_t{stuck.in_call});
   fields.put(std::uint8_t{stuck.in_exchange});
   fields.put(notices_taken_.load());
   tell(Op::stuck, fields.put_text(stuck.where).put_text(last_calls_.text()));

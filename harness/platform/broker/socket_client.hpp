@@ -75,6 +75,8 @@ class SocketClient : public Client {
   void before_import(CallTime& time, const char* function, int fd,
                      const std::array<std::uint8_t, 64>* fabric) override;
 
+  void befallen(const RankFault& fault, std::uint64_t number, Ns now) override;
+
   std::optional<Notice> next_notice() override;
   void wake() override;
 

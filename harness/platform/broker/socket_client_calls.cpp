@@ -216,6 +216,10 @@ void SocketClient::before_import(CallTime& time, const char* function, int fd,
   ask(time, Op::before_import, fields, travels ? fd : -1);
 }
 
+void SocketClient::befallen(const RankFault& fault, std::uint64_t number, Ns now) {
+  ask(Op::befallen, WireWriter().put(number).put_text(fault.entry), -1, now);
+}
+
 void SocketClient::passed(CallTime& time, const char* function, std::uint64_t handle) {
   if (!has_holds_) return;
   WireWriter fields;

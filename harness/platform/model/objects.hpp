@@ -60,6 +60,9 @@ struct Notice {
   std::string text;
 };
 
+// A deadline of so long is a last resort (symmcts_platform.h).
+inline constexpr Ns kLastResort = 3'600'000'000'000;
+
 // Where a blocked rank stands, for the broker's count of who can still move.
 struct Stuck {
   Ns next_event = kNever;  // earliest device event that is not certain yet
@@ -72,6 +75,10 @@ struct Stuck {
   bool in_call = false;
   bool in_exchange = false;  // the host waits for a message, or for the end of who would send it
   std::string calls{};       // the last driver calls of the process, likewise for reports
+  // The deadline is one for waits that only somebody outside could end: it passes
+  // only on a machine on which the scenario has stopped a rank. Else the standstill is reported,
+  // which tells more.
+  bool last_resort = false;
 };
 
 }  // namespace symmcts::platform

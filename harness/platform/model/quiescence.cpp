@@ -26,6 +26,14 @@ void Quiescence::detach(ClientId client) {
   somebody_left_ = true;
 }
 
+void Quiescence::stopped(ClientId client) {
+  Client& entry = clients_[client];
+  entry.stopped = somebody_stopped_ = true;
+  entry.stuck = {};
+  entry.stuck.where = "stopped by the scenario";
+  deadlocked_ = false;
+}
+
 void Quiescence::message_out(ClientId client, int to) {
   runs(clients_[client]);
   ++in_flight_[to];
@@ -40,7 +48,7 @@ void Quiescence::message_in(ClientId client, std::uint64_t count) {
 
 void Quiescence::report_stuck(ClientId client, const Stuck& stuck, std::uint64_t seen) {
   Client& entry = clients_[client];
-  if (seen != entry.notices) return;
+  if (entry.stopped || seen != entry.notices) return;
   entry.is_stuck = true;
   entry.stuck = stuck;
 }
@@ -91,6 +99,7 @@ std::optional<Quiescence::Earliest> Quiescence::earliest_event() const {
 std::optional<Quiescence::Earliest> Quiescence::earliest_deadline() const {
   std::optional<Earliest> best;
   for (const auto& [id, client] : clients_) {
+    if (client.stuck.last_resort && !somebody_stopped_) continue;
     const Earliest one{client.stuck.deadline, rank_of(id), Move::Kind::deadline, id};
     if (one.at != kNever && (!best || one < *best)) best = one;
   }
@@ -122,7 +131,8 @@ std::optional<Move> Quiescence::next(bool hold_waits) {
 std::vector<ClientId> Quiescence::look_again() {
   std::vector<ClientId> out;
   for (const auto& [id, client] : clients_) {
-    if (client.managed && client.is_stuck && client.stuck.in_exchange) out.push_back(id);
+    if (!client.stopped && client.managed && client.is_stuck && client.stuck.in_exchange)
+      out.push_back(id);
   }
   for (const ClientId client : out) noticed(client);
   looked_ = true;
@@ -140,6 +150,7 @@ const Stuck* Quiescence::stuck(ClientId client) const {
 
 bool Quiescence::waits(const Client& client) const {
   const bool in_broker = client.parked > 0 || !client.calls.empty();
+  if (client.stopped) return true;
   return client.managed && client.is_stuck && (!client.stuck.in_call || in_broker);
 }
 

@@ -42,6 +42,9 @@ class Quiescence {
   // on. True if this is the first unmanaged client of the machine: nobody waits for grants any
   // more.
   bool acts(ClientId client);
+  // The scenario stops the client: from now on it waits for nothing and for ever. Last resorts may
+  // pass (Stuck), because somebody may wait for it who cannot see that it stands still.
+  void stopped(ClientId client);
   // Left by itself or killed. Messages to it may have been lost: see settle().
   void detach(ClientId client);
 
@@ -92,6 +95,7 @@ class Quiescence {
     bool managed = false;
     bool unmanaged = false;
     bool is_stuck = false;
+    bool stopped = false;
     Stuck stuck;
     std::uint64_t notices = 0;
     int parked = 0;
@@ -117,6 +121,7 @@ class Quiescence {
   // its own.
   std::map<int, std::int64_t> in_flight_;
   bool somebody_left_ = false;
+  bool somebody_stopped_ = false;
   bool looked_ = false;      // since the last message left or was taken in
   bool deadlocked_ = false;  // said so already, and nobody has moved since
 };

@@ -232,6 +232,44 @@ TEST_F(QuiescenceTest, WhoWaitsInTheExchangeLooksAgainBeforeItsMessagesAreWritte
   EXPECT_TRUE(quiescence_.all_have_looked());
 }
 
+// A rank that the scenario has stopped keeps nobody from moving, whatever its process still says.
+TEST_F(QuiescenceTest, WhoIsStoppedIsNotWaitedFor) {
+  stuck(b_, 50);
+  quiescence_.report_running(b_);
+  quiescence_.stopped(b_);
+  stuck(a_, kNever, 700);
+  const auto move = next();
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->kind, Move::Kind::deadline);
+  EXPECT_EQ(move->client, a_);
+  quiescence_.report_stuck(b_, {100, kNever, "exchange", false}, 0);
+  stuck(a_);
+  EXPECT_EQ(next()->kind, Move::Kind::deadlock) << "no work of b is granted";
+  EXPECT_EQ(quiescence_.stuck(b_)->where, "stopped by the scenario");
+}
+
+TEST_F(QuiescenceTest, AMessageToOneThatIsStoppedKeepsNobody) {
+  quiescence_.message_out(a_, 1);
+  quiescence_.stopped(b_);
+  stuck(a_, 300);
+  EXPECT_EQ(next()->client, a_);
+}
+
+// A last resort would hide a standstill: it passes only where a rank was stopped.
+TEST_F(QuiescenceTest, ALastResortPassesOnlyWhereSomebodyIsStopped) {
+  Stuck waits{kNever, kLastResort, "exchange", false, true};
+  waits.last_resort = true;
+  quiescence_.report_stuck(a_, waits, 0);
+  stuck(b_);
+  EXPECT_EQ(next()->kind, Move::Kind::deadlock);
+  quiescence_.report_running(b_);
+  quiescence_.stopped(b_);
+  const auto move = next();
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->kind, Move::Kind::deadline);
+  EXPECT_EQ(move->at, kLastResort);
+}
+
 TEST_F(QuiescenceTest, ClientsThatAreExpectedCountAsRunning) {
   quiescence_.expect(3);
   stuck(a_, 100);

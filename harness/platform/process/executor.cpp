@@ -134,6 +134,7 @@ void Executor::report_stuck() {
   stuck.next_event = timeline_.next();
   if (polls_ > 0) stuck.next_event = std::min(stuck.next_event, poll_until_);
   stuck.deadline = exchanging_ ? deadline_ : kNever;
+  stuck.last_resort = exchanging_ && last_resort_;
   stuck.where = where_;
   stuck.in_call = calls_ > 0;
   stuck.in_exchange = exchanging_;

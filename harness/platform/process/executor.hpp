@@ -118,6 +118,7 @@ class Executor {
   Ns poll_until_ = 0;
   bool exchanging_ = false;
   Ns deadline_ = kNever;
+  bool last_resort_ = false;  // what the deadline is
   bool deadline_passed_ = false;
   bool looking_ = false;  // the exchange has been asked to look at its connections again
   const char* where_ = "";

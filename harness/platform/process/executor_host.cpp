@@ -131,6 +131,7 @@ int Executor::wait_begin(Ns deadline) {
   exchanging_ = true;
   deadline_passed_ = looking_ = false;
   deadline_ = deadline == 0 ? kNever : now() + deadline;
+  last_resort_ = deadline >= kLastResort;
   where_ = "exchange";
   poke();
   return client_.deterministic() ? event_fd_ : -1;

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -109,8 +110,21 @@ def many_calls(cuda):
     cuda.code("cuArray3DCreate_v2", None, None)
 
 
+def reserve(cuda):
+    """A few calls of one function, with a phase of its own before each."""
+    cuda.use(0)
+    tell = cuda.library.symmcts_platform_phase
+    codes, at = [], c_ulonglong()
+    for _ in range(4):
+        tell(b"bind")
+        codes.append(cuda.code("cuMemAddressReserve", byref(at), SIZE, 0, 0, 0))
+        if codes[-1] == 0:
+            cuda("cuMemAddressFree", at.value, SIZE)
+        print(json.dumps(codes), flush=True)
+
+
 CLIENTS = {client.__name__: client
-           for client in (rendezvous, fabric, misuse, leaks, tidy, many_calls)}
+           for client in (rendezvous, fabric, misuse, leaks, tidy, many_calls, reserve)}
 
 
 class Case(unittest.TestCase):
@@ -119,17 +133,19 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def client(self, name, faults=None, **variables):
+    def client(self, name, faults=None, scenario=None, code=0, **variables):
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("SYMMCTS_")}
         environment.update(variables)
         if faults is not None:
-            scenario = self.folder / "faults.toml"
-            scenario.write_text("[faults]\n" + faults)
-            environment["SYMMCTS_SCENARIO"] = str(scenario)
+            scenario = "[faults]\n" + faults
+        if scenario is not None:
+            file = self.folder / "faults.toml"
+            file.write_text(scenario)
+            environment["SYMMCTS_SCENARIO"] = str(file)
         ended = subprocess.run([sys.executable, __file__, "--lib", OPTIONS.lib, "--client", name],
                                env=environment, text=True, capture_output=True, timeout=100)
-        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.returncode, code, ended.stderr)
         return ended
 
 
@@ -168,23 +184,108 @@ class Faults(Case):
                          f"{NOT_PERMITTED}\n")
 
 
-class Misuse(Case):
-    def reported(self, name):
+class Reported(Case):
+    def reported(self, name, scenario=None, **options):
         """A client on a broker with a report file: its stderr lines and the report."""
         socket, report = self.folder / "machine", self.folder / "report"
         program = pathlib.Path(OPTIONS.lib).parent.parent / "bin" / "symmcts-broker"
         broker = subprocess.Popen([program, "--socket", socket, "--profile", "gb200-nvl2",
-                                   "--report", report, "--expect-clients", "1"])
+                                   "--report", report, "--expect-clients", "1",
+                                   *self.scenario(scenario)])
         self.addCleanup(broker.wait)
         self.addCleanup(broker.kill)
         deadline = time.monotonic() + 60
         while not socket.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
-        ended = self.client(name, SYMMCTS_MACHINE=str(socket), SYMMCTS_RANK="0")
+        ended = self.client(name, SYMMCTS_MACHINE=str(socket), SYMMCTS_RANK="0", **options)
         self.assertEqual(broker.wait(60), 0)
         lines = report.read_text().splitlines() if report.exists() else []
         return ended, [json.loads(line) for line in lines]
 
+    def scenario(self, text):
+        if text is None:
+            return []
+        file = self.folder / "scenario.toml"
+        file.write_text(text)
+        return ["--scenario", file]
+
+
+class RankFaults(Reported):
+    """What befalls this rank; the broker alone is told of the scenario."""
+
+    FAIL = '[[fail]]\nrank = 0\ncall = "cuMemAddressReserve"\nnumber = 2\ntimes = 2\ncode = 802\n'
+
+    def test_a_call_fails_and_does_nothing(self):
+        ended, report = self.reported("reserve", self.FAIL)
+        self.assertEqual(json.loads(ended.stdout.splitlines()[-1]), [0, NOT_READY, NOT_READY, 0])
+        plan, *faults = report
+        self.assertEqual([(f["entry"], f["t"]) for f in plan["faults"]], [("fail[0]", None)])
+        self.assertEqual([(f["type"], f["rank"], f["kind"], f["at"], f["number"], f["code"])
+                          for f in faults],
+                         [("fault", 0, "fail", "cuMemAddressReserve", number, NOT_READY)
+                          for number in (2, 3)])
+        self.assertGreater(faults[0]["t"], 0)
+        self.assertEqual([line.split("scenario: ")[1] for line in ended.stderr.splitlines()],
+                         [f["text"] for f in faults])
+
+    def test_another_rank_has_faults_of_its_own(self):
+        ended, report = self.reported("reserve", self.FAIL.replace("rank = 0", "rank = 1"))
+        self.assertEqual(json.loads(ended.stdout.splitlines()[-1]), [0] * 4)
+        self.assertEqual([line["type"] for line in report], ["plan"])
+
+    def test_a_call_stalls(self):
+        text = '[[stall]]\nrank = 0\ncall = "cuMemAddressReserve"\nnumber = 3\nns = 7_000_000_000\n'
+        ended, report = self.reported("reserve", text, SYMMCTS_TRACE="1")
+        took = [int(call[3]) - int(call[2]) for call in map(Trace.LINE.fullmatch,
+                                                           ended.stderr.splitlines())
+                if call and call[4] == "cuMemAddressReserve"]
+        self.assertEqual([time >= 7_000_000_000 for time in took], [False, False, True, False])
+        self.assertEqual([line.get("ns") for line in report], [None, 7_000_000_000])
+
+    def test_a_rank_is_killed(self):
+        for when, lines in (('before = "cuMemAddressReserve"', 2),
+                            ('after = "cuMemAddressReserve"', 2), ('phase = "bind"', 2)):
+            ended, report = self.reported("reserve", f"[[kill]]\nrank = 0\n{when}\nnumber = 3\n",
+                                          code=-signal.SIGKILL)
+            self.assertEqual(len(ended.stdout.splitlines()), lines, when)
+            self.assertEqual([(line["type"], line.get("kind")) for line in report],
+                             [("plan", None), ("fault", "kill")], when)
+            (self.folder / "report").unlink()
+
+    def test_a_rank_is_stopped_and_can_be_continued(self):
+        file = self.scenario('[[stop]]\nrank = 0\nbefore = "cuMemAddressReserve"\nnumber = 3\n')[1]
+        environment = {key: value for key, value in os.environ.items()
+                       if not key.startswith("SYMMCTS_")}
+        environment["SYMMCTS_SCENARIO"] = str(file)
+        client = subprocess.Popen(
+            [sys.executable, __file__, "--lib", OPTIONS.lib, "--client", "reserve"],
+            env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.kill)
+        _, status = os.waitpid(client.pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        client.send_signal(signal.SIGCONT)
+        out, _ = client.communicate(timeout=100)
+        self.assertEqual(client.returncode, 0)
+        self.assertEqual(json.loads(out.splitlines()[-1]), [0] * 4)
+
+    def test_a_scenario_that_is_wrong_is_told_with_its_place(self):
+        program = pathlib.Path(OPTIONS.lib).parent.parent / "bin" / "symmcts-broker"
+        arguments = self.scenario('[[kill]]\nrank = 1\nphase = "bnid"\n')
+        for more in (["--socket", self.folder / "machine"], ["--socket", self.folder / "machine", "--check"]):
+            ended = subprocess.run([program, "--profile", "gb200-nvl2", *arguments, *more],
+                                   text=True, capture_output=True, timeout=100)
+            self.assertEqual(ended.returncode, 2)
+            self.assertTrue(ended.stderr.startswith(
+                f"symmcts-broker: {arguments[1]}:3:9: 'phase' is 'bnid', which is no phase; "),
+                ended.stderr)
+        arguments = self.scenario(self.FAIL)
+        ended = subprocess.run([program, "--profile", "gb200-nvl2", *arguments, "--check"],
+                               text=True, capture_output=True, timeout=100)
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
+
+
+class Misuse(Reported):
     # A10.7
     def test_bad_handles_are_named(self):
         ended, report = self.reported("misuse")
