@@ -21,6 +21,7 @@ Result<Environment> read_environment() {
   out.machine = text("SYMMCTS_MACHINE");
   out.profile = text("SYMMCTS_PLATFORM");
   if (out.profile.empty()) out.profile = "gb200-nvl2";
+  out.scenario = text("SYMMCTS_SCENARIO");
   const std::string host = text("SYMMCTS_HOST");
   if (!host.empty()) {
     const Status read = read_whole_number<int>("SYMMCTS_HOST", host, 0, kMostHosts - 1, out.host);

@@ -11,6 +11,7 @@ namespace symmcts::platform::nvml {
 struct Environment {
   std::string machine;                // SYMMCTS_MACHINE: broker socket; empty: a private machine
   std::string profile;                // SYMMCTS_PLATFORM
+  std::string scenario;               // SYMMCTS_SCENARIO: a file, or empty
   int host = 0;                       // SYMMCTS_HOST
   std::vector<std::string> profiles;  // folders that hold profiles, best first
   std::string libcuda;                // path of the driver library beside this one

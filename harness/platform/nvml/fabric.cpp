@@ -4,17 +4,27 @@
 #include "harness/platform/nvml/call.hpp"
 
 using namespace symmcts::platform::nvml;
+using symmcts::platform::FabricManager;
 
 namespace {
 
 constexpr const char* kStates[] = {"not_supported", "not_started", "in_progress", "completed"};
 
-// Fields that all versions have. The status is that of a registration that has ended.
+// Fields that all versions have. The status is that of a registration that has ended. Without a
+// fabric manager one that has begun does not end (what `nvidia-smi -q` shows then: "In Progress"),
+// and no cluster has been told.
 template <typename Info>
 void fill(const World& here, int index, Info& out) {
+  const bool registers = here.profile().fabric_state.value != kStates[0];
+  out.status = 0;
+  if (registers && here.faults().fabric_manager == FabricManager::absent) {
+    std::fill(std::begin(out.cluster_uuid), std::end(out.cluster_uuid), 0);
+    out.clique_id = 0;
+    out.state = 2;
+    return;
+  }
   const auto uuid = here.cluster_uuid(index);
   std::copy(uuid.begin(), uuid.end(), out.cluster_uuid);
-  out.status = 0;
   out.clique_id = static_cast<unsigned>(here.profile().clique_id.value);
   const auto* state =
       std::find(std::begin(kStates), std::end(kStates), here.profile().fabric_state.value);

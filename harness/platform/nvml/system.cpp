@@ -58,10 +58,15 @@ SYMMCTS_NVML nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return nvmlSystemGetCudaDriverVersion(version);
 }
 
-// Off: all zero, as measured.
+// Off: all zero, as measured. On: production, enabled (nvml.h:NVML_CC_SYSTEM_...).
 SYMMCTS_NVML nvmlSystemGetConfComputeState(ConfidentialState* state) {
   if (state == nullptr) return Return::invalid_argument;
-  if (!world()) return Return::uninitialized;
+  const auto here = world();
+  if (!here) return Return::uninitialized;
   *state = {};
+  if (here->faults().confidential_computing) {
+    state->environment = 2;
+    state->feature = 1;
+  }
   return Return::success;
 }

@@ -4,6 +4,7 @@
 
 #include "harness/platform/broker/machine_view.hpp"
 #include "harness/platform/model/profile_lookup.hpp"
+#include "harness/platform/model/scenario.hpp"
 
 namespace symmcts::platform::nvml {
 namespace {
@@ -23,26 +24,43 @@ std::uint64_t used_by_this_process(const std::string& libcuda, int gpu) {
   return bytes;
 }
 
+// The faults of a machine that the first client would start with this scenario.
+Result<Faults> faults_of(const std::string& scenario) {
+  if (scenario.empty()) return Faults{};
+  const auto file = read_text_file(scenario);
+  if (!file) return Error{file.error()};
+  auto parsed = parse_scenario(file.value().text, scenario);
+  if (!parsed) return Error{parsed.error()};
+  return std::move(parsed.value().faults);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<World>> World::look(Environment environment) {
   Profile profile;
+  Faults faults;
   auto view = look_at_machine(environment.machine, environment.host);
   if (!view) return Error{view.error()};
   if (view.value()) {
     auto parsed = parse_profile(view.value()->profile_text, view.value()->profile_name);
     if (!parsed) return Error{parsed.error()};
     profile = std::move(parsed.value());
+    faults.confidential_computing = view.value()->confidential_computing;
+    faults.fabric_manager = view.value()->fabric_manager;
   } else {
     auto loaded = load_profile(environment.profile, environment.profiles);
     if (!loaded) return Error{loaded.error()};
     profile = std::move(loaded.value().profile);
+    auto read = faults_of(environment.scenario);
+    if (!read) return Error{read.error()};
+    faults = std::move(read.value());
   }
   if (environment.host < 0 || environment.host >= profile.hosts.value) {
     return Error{"SYMMCTS_HOST=" + std::to_string(environment.host) + ": " + profile.name +
                  " has " + std::to_string(profile.hosts.value) + " hosts"};
   }
-  return std::unique_ptr<World>(new World(std::move(environment), std::move(profile)));
+  return std::unique_ptr<World>(
+      new World(std::move(environment), std::move(profile), std::move(faults)));
 }
 
 Device World::handle(int index) {

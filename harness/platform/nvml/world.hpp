@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "harness/platform/model/faults.hpp"
 #include "harness/platform/model/profile.hpp"
 #include "harness/platform/nvml/environment.hpp"
 #include "harness/platform/nvml/nvml_abi.hpp"
@@ -22,6 +23,8 @@ class World {
   static Result<std::unique_ptr<World>> look(Environment environment);
 
   const Profile& profile() const { return profile_; }
+  // What the scenario makes of the machine.
+  const Faults& faults() const { return faults_; }
   int gpus() const { return profile_.gpus_per_host.value; }
   // Machine-wide index of a GPU of this host.
   int gpu(int index) const { return environment_.host * gpus() + index; }
@@ -37,10 +40,13 @@ class World {
   std::array<std::uint8_t, 16> cluster_uuid(int index) const;
 
  private:
-  World(Environment environment, Profile profile)
-      : environment_(std::move(environment)), profile_(std::move(profile)) {}
+  World(Environment environment, Profile profile, Faults faults)
+      : environment_(std::move(environment)),
+        profile_(std::move(profile)),
+        faults_(std::move(faults)) {}
   Environment environment_;
   Profile profile_;
+  Faults faults_;
 };
 
 }  // namespace symmcts::platform::nvml

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -30,8 +31,8 @@ Return call(const char* name, Arguments... arguments) {
 class NvmlTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name :
-         {"SYMMCTS_MACHINE", "SYMMCTS_HOST", "SYMMCTS_PLATFORM", "CUDA_VISIBLE_DEVICES"}) {
+    for (const char* name : {"SYMMCTS_MACHINE", "SYMMCTS_HOST", "SYMMCTS_PLATFORM",
+                             "SYMMCTS_SCENARIO", "CUDA_VISIBLE_DEVICES"}) {
       ::unsetenv(name);
     }
   }
@@ -108,6 +109,47 @@ TEST_F(NvmlTest, FourDomainsHaveFourIdentities) {
   EXPECT_EQ(seen[0], seen[1]);
   EXPECT_NE(seen[1], seen[2]);
   EXPECT_NE(seen[2], seen[3]);
+}
+
+// What a scenario makes of a machine that nobody has started yet.
+class NvmlScenarioTest : public NvmlTest {
+ protected:
+  NvmlScenarioTest() : file_(::testing::TempDir() + "nvml-scenario.toml") {}
+  ~NvmlScenarioTest() override { std::remove(file_.c_str()); }
+  void scenario(const char* text) {
+    std::ofstream(file_) << text;
+    ::setenv("SYMMCTS_SCENARIO", file_.c_str(), 1);
+  }
+  static ConfidentialState confidential() {
+    ConfidentialState state{9, 9, 9};
+    EXPECT_EQ(call("nvmlSystemGetConfComputeState", &state), Return::success);
+    return state;
+  }
+  std::string file_;
+};
+
+TEST_F(NvmlScenarioTest, WithoutAFabricManagerTheRegistrationDoesNotEnd) {
+  scenario("[faults]\nfabric_manager = \"absent\"\n");
+  begin("gb200-nvl2");
+  EXPECT_EQ(fabric(0).state, 2) << "in progress";
+  EXPECT_EQ(uuid(fabric(0)), std::vector<unsigned char>(16));
+  EXPECT_EQ(confidential().feature, 0u);
+}
+
+TEST_F(NvmlScenarioTest, ConfidentialComputingIsShown) {
+  scenario("[faults]\nconfidential_computing = true\n");
+  begin("gb200-nvl2");
+  EXPECT_EQ(confidential().environment, 2u) << "production";
+  EXPECT_EQ(confidential().feature, 1u) << "enabled";
+  EXPECT_EQ(fabric(0).state, 3) << "completed";
+}
+
+TEST_F(NvmlScenarioTest, ABadScenarioIsToldAndRefused) {
+  scenario("[faults]\nslots = 1\n");
+  ::setenv("SYMMCTS_PLATFORM", "gb200-nvl2", 1);
+  ::testing::internal::CaptureStderr();
+  EXPECT_NE(call("nvmlInit_v2"), Return::success);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(":2:9: unknown key 'slots'"));
 }
 
 TEST_F(NvmlTest, CudaVisibleDevicesIsNotApplied) {
