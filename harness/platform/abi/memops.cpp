@@ -30,7 +30,9 @@ CUresult check_place(const Call& call, Context& context, const Operation& operat
   const auto width = static_cast<std::size_t>(operation.width);
   if (operation.address % width != 0) return CUDA_ERROR_INVALID_VALUE;
   AddressInfo info;
-  const CUresult error = check_span(call, context, operation.address, width, Want::device, info);
+  const Touch touch = operation.wait ? Touch::reads : Touch::writes;
+  const CUresult error =
+      check_span(call, context, operation.address, width, Want::device, touch, info);
   if (error != CUDA_SUCCESS) return error;
   static Told told;
   if (operation.wait && info.kind == AddressInfo::Kind::multicast) {

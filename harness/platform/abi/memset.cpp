@@ -42,8 +42,8 @@ CUresult fill(Call& call, CUstream handle, FillShape shape, bool async) {
     bytes += shape.pitch * (shape.rows - 1);
   }
   AddressInfo info;
-  const CUresult error =
-      check_span(call, *stream.context, shape.destination, bytes, Want::device, info);
+  const CUresult error = check_span(call, *stream.context, shape.destination, bytes, Want::device,
+                                    Touch::writes, info);
   if (error != CUDA_SUCCESS) return error;
   CUresult result = CUDA_SUCCESS;
   if (captured(call, stream, result, [&] { return FillWork{shape}; })) return result;

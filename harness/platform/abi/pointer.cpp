@@ -43,10 +43,12 @@ bool look(Runtime& runtime, CUdeviceptr address, Pointer& out) {
 CUresult access_flags(void* data, const Pointer& pointer) {
   const auto context = current_context();
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-  const bool allowed = pointer.info.kind == AddressInfo::Kind::host_pinned ||
-                       ((pointer.info.access >> context->ordinal) & 1U) != 0;
-  return put<unsigned>(data, allowed ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-                                     : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+  const auto has = [&](std::uint64_t bits) { return ((bits >> context->ordinal) & 1U) != 0; };
+  const bool pinned = pointer.info.kind == AddressInfo::Kind::host_pinned;
+  return put<unsigned>(data, pinned || has(pointer.info.access)
+                                 ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+                             : has(pointer.info.readable) ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+                                                          : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
 }
 
 CUresult get(void* data, CUpointer_attribute attribute, const Pointer& pointer) {

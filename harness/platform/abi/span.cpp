@@ -26,7 +26,7 @@ bool peer_enabled(Context& context, int ordinal) {
 // `no_access`: the memory is there and its own device may touch it, but `context` may not. Then the
 // result is SUCCESS.
 CUresult look(const Call& call, Context& context, CUdeviceptr address, std::size_t bytes, Want want,
-              AddressInfo& info, bool& no_access) {
+              Touch touch, AddressInfo& info, bool& no_access) {
   no_access = false;
   if (address == 0) return CUDA_ERROR_INVALID_VALUE;
   Runtime& runtime = call.runtime();
@@ -53,19 +53,19 @@ CUresult look(const Call& call, Context& context, CUdeviceptr address, std::size
     no_access = !peer_enabled(context, owner->ordinal);
     return CUDA_SUCCESS;
   }
-  if (runtime.memory->usable(address, bytes, context.ordinal)) return CUDA_SUCCESS;
+  if (runtime.memory->usable(address, bytes, context.ordinal, touch)) return CUDA_SUCCESS;
   no_access = info.kind == AddressInfo::Kind::memory && info.ordinal >= 0 &&
               info.ordinal != context.ordinal &&
-              runtime.memory->usable(address, bytes, info.ordinal);
+              runtime.memory->usable(address, bytes, info.ordinal, touch);
   return no_access ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
 
 CUresult check_span(const Call& call, Context& context, CUdeviceptr address, std::size_t bytes,
-                    Want want, AddressInfo& info) {
+                    Want want, Touch touch, AddressInfo& info) {
   bool no_access = false;
-  const CUresult result = look(call, context, address, bytes, want, info, no_access);
+  const CUresult result = look(call, context, address, bytes, want, touch, info, no_access);
   return result == CUDA_SUCCESS && no_access ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
@@ -73,10 +73,10 @@ CUresult check_copy(const Call& call, Context& context, CUdeviceptr destination,
                     Want destination_want, CUdeviceptr source, Want source_want, std::size_t bytes,
                     CopyEnds& ends) {
   bool to_refused = false, from_refused = false;
-  CUresult result =
-      look(call, context, destination, bytes, destination_want, ends.destination, to_refused);
+  CUresult result = look(call, context, destination, bytes, destination_want, Touch::writes,
+                         ends.destination, to_refused);
   if (result != CUDA_SUCCESS) return result;
-  result = look(call, context, source, bytes, source_want, ends.source, from_refused);
+  result = look(call, context, source, bytes, source_want, Touch::reads, ends.source, from_refused);
   if (result != CUDA_SUCCESS || (!to_refused && !from_refused)) return result;
   constexpr auto kMemory = AddressInfo::Kind::memory;
   ends.through_host = ends.destination.kind == kMemory && ends.source.kind == kMemory &&

@@ -23,6 +23,9 @@ class HostClock {
   virtual void leave_blocking(Ns at) = 0;
 };
 
+// How device work uses a range: what is only read may lie behind CU_MEM_ACCESS_FLAGS_PROT_READ.
+enum class Touch : std::uint8_t { reads, writes };
+
 // What an address means to this process at this moment.
 struct AddressInfo {
   enum class Kind : std::uint8_t { host_pageable, host_pinned, memory, multicast, reserved };
@@ -38,7 +41,8 @@ struct AddressInfo {
   std::uint64_t block_id = 0;              // per-process id of the physical allocation
   std::uint64_t range_start = 0, range_size = 0;     // the reservation (or host block)
   std::uint64_t mapping_base = 0, mapping_size = 0;  // 0 where nothing is mapped
-  std::uint64_t access = 0;  // bit i set: device ordinal i may read and write
+  std::uint64_t access = 0;    // bit i set: device ordinal i may read and write
+  std::uint64_t readable = 0;  // the same for who may at least read
 };
 
 // The number that the application sees for a physical handle: process-local (cuda.h:cuMemCreate).
@@ -112,9 +116,10 @@ class Memory {
   // reservation is gone is reserved, with a range of size 0.
   virtual AddressInfo resolve(std::uint64_t address) = 0;
   // True if [address, address + size) lies in one host block or in mappings that follow each other
-  // directly, and `ordinal` may read and write all of it. Of cuMemAlloc's memory only the bytes
+  // directly, and `ordinal` may touch all of it in this way. Of cuMemAlloc's memory only the bytes
   // that were asked for count.
-  virtual bool usable(std::uint64_t address, std::uint64_t size, int ordinal) = 0;
+  virtual bool usable(std::uint64_t address, std::uint64_t size, int ordinal,
+                      Touch touch = Touch::writes) = 0;
 
   // Moves bytes now. A multicast destination reaches exactly the replicas bound at this moment; a
   // multicast source is undefined on hardware and refused here (illegal_address).

@@ -172,6 +172,8 @@ TEST_F(MemoryTest, SetAccessWantsWholeMappingsAndKnownDevices) {
   EXPECT_FALSE(m_.usable(range, 4 * kMiB + 1, 0));
   EXPECT_EQ(m_.set_access(range, 4 * kMiB, {{0, 1}}), Code::success);
   EXPECT_FALSE(m_.usable(range, 1, 0)) << "read-only";
+  EXPECT_TRUE(m_.usable(range, 4 * kMiB, 0, Touch::reads));
+  EXPECT_FALSE(m_.usable(range, 1, 1, Touch::reads)) << "granted to device 0 alone";
 }
 
 TEST_F(MemoryTest, SeveralWholeMappingsMayBeUnmappedAtOnce) {

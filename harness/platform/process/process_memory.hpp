@@ -74,7 +74,7 @@ class ProcessMemory final : public Memory {
 
   // process_memory_resolve.cpp
   AddressInfo resolve(std::uint64_t address) override;
-  bool usable(std::uint64_t address, std::uint64_t size, int ordinal) override;
+  bool usable(std::uint64_t address, std::uint64_t size, int ordinal, Touch touch) override;
 
   // process_memory_bytes.cpp
   Code copy_bytes(std::uint64_t destination, std::uint64_t source, std::uint64_t size) override;

@@ -3,6 +3,11 @@
 #include "harness/platform/process/process_memory.hpp"
 
 namespace symmcts::platform {
+namespace {
+
+constexpr unsigned kRead = 1, kReadWrite = 3;  // cuda.h:CUmemAccess_flags
+
+}  // namespace
 
 AddressInfo ProcessMemory::resolve(std::uint64_t address) {
   std::lock_guard lock(mutex_);
@@ -23,7 +28,9 @@ AddressInfo ProcessMemory::resolve(std::uint64_t address) {
     out.mapping_base = mapping->base;
     out.mapping_size = mapping->size;
     for (std::size_t i = 0; i < mapping->access.size() && i < 64; ++i) {
-      if (mapping->access[i] == 3) out.access |= std::uint64_t{1} << i;
+      const std::uint64_t bit = std::uint64_t{1} << i;
+      if (mapping->access[i] == kReadWrite) out.access |= bit;
+      if ((mapping->access[i] & kRead) != 0) out.readable |= bit;
     }
     // cuMemAlloc: the block as it was asked for; otherwise the reservation (A15.1).
     const auto range = space_.find(address);
@@ -42,7 +49,7 @@ AddressInfo ProcessMemory::resolve(std::uint64_t address) {
     out.offset = address - block->start;
     out.range_start = block->start;
     out.range_size = block->size;
-    out.access =
+    out.access = out.readable =
         visible_.size() >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << visible_.size()) - 1;
     return out;
   }
@@ -50,16 +57,18 @@ AddressInfo ProcessMemory::resolve(std::uint64_t address) {
   return out;
 }
 
-bool ProcessMemory::usable(std::uint64_t address, std::uint64_t size, int ordinal) {
+bool ProcessMemory::usable(std::uint64_t address, std::uint64_t size, int ordinal, Touch touch) {
   if (address + size < address || !visible(ordinal)) return false;
   std::lock_guard lock(mutex_);
   if (const auto block = host_.find(address)) return size <= block->size - (address - block->start);
   if (!mappings_.find(address)) return !space_.find(address) && !space_.dangling(address);
 
   const std::uint64_t end = address + size;
+  const unsigned needed = touch == Touch::reads ? kRead : kReadWrite;
   while (address < end) {
     const auto mapping = mappings_.find(address);
-    if (!mapping || mapping->access[static_cast<std::size_t>(ordinal)] != 3) return false;
+    if (!mapping) return false;
+    if ((mapping->access[static_cast<std::size_t>(ordinal)] & needed) != needed) return false;
     const std::uint64_t mapping_end = mapping->base + mapping->usable;
     // What cuMemAlloc rounded up is nobody's; where another mapping follows directly, go on.
     if (end > mapping_end && mapping->usable != mapping->size) return false;

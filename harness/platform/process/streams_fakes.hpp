@@ -144,7 +144,7 @@ class FakeMemory final : public Memory {
   void log_words(std::uint64_t destination, std::uint64_t size, Ns at) override;
   Code fail_with = Code::success;  // what copies answer
 
-  bool usable(std::uint64_t, std::uint64_t, int) override { return true; }
+  bool usable(std::uint64_t, std::uint64_t, int, Touch) override { return true; }
   Code reserve(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t&) override { return no; }
   Code free_reservation(std::uint64_t, std::uint64_t) override { return no; }
   Code map(std::uint64_t, std::uint64_t, std::uint64_t, AppHandle) override { return no; }

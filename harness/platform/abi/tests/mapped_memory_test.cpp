@@ -51,6 +51,30 @@ TEST_F(MappedMemory, VirtualMemory) {
   EXPECT_CU(CU(cuMemAddressFree)(reserved, kBlock));
 }
 
+// CU_MEM_ACCESS_FLAGS_PROT_READ: "make the address range read accessible" (cuda.h).
+TEST_F(MappedMemory, MemoryThatMayOnlyBeRead) {
+  const auto handle = create(0, 0);
+  const CUdeviceptr at = map(handle, {0}), other = map(handle, {0});
+  write(at, "to be read");
+  const CUmemAccessDesc reads{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READ};
+  ASSERT_CU(CU(cuMemSetAccess)(at, kBlock, &reads, 1));
+  EXPECT_EQ(read(at, 10), "to be read");
+  EXPECT_CU(CU(cuMemcpyDtoD_v2)(other + 4096, at, 10));
+  EXPECT_EQ(read(other + 4096, 10), "to be read");
+  EXPECT_CU(CU(cuStreamWaitValue32_v2)(nullptr, at + 64, 0, CU_STREAM_WAIT_VALUE_GEQ));
+  unsigned flags = 0;
+  EXPECT_CU(CU(cuPointerGetAttribute)(&flags, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, at));
+  EXPECT_EQ(flags, static_cast<unsigned>(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ));
+
+  EXPECT_EQ(CU(cuMemcpyHtoD_v2)(at, "x", 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(CU(cuMemcpyDtoD_v2)(at, other, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(CU(cuMemsetD8_v2)(at, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(CU(cuStreamWriteValue32_v2)(nullptr, at, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  unmap(at);
+  unmap(other);
+  EXPECT_CU(CU(cuMemRelease)(handle));
+}
+
 TEST_F(MappedMemory, MappedMemoryOfAPeer) {
   const auto handle = create(1, 0);
   const CUdeviceptr at = map(handle, {0});
