@@ -6,14 +6,13 @@
 
 #include "conformance/cases/case.hpp"
 #include "conformance/cases/device.hpp"
+#include "conformance/cases/overlap_sizes.hpp"
 #include "conformance/cases/pattern.hpp"
 
 namespace symmcts::cases {
 namespace {
 
 enum class Transfer { upload, download };
-
-constexpr std::size_t kDefaultBytes = std::size_t{4} << 20;
 
 // A transfer is twice a write, and at least this: links to the host are no faster than those
 // between devices (H200: 55 against 395 GB/s), and submitting an operation takes the host some 15
@@ -79,9 +78,11 @@ std::string gathered_wrongly(const Bench& bench, const Block& block, std::size_t
 // the host between the first operation and the last, so that writes and transfers meet.
 void gather_beside(Bench& bench, Transfer direction, const char* label) {
   const int operations = bench.settings().operations;
-  const std::size_t bytes = bench.settings().bytes != 0 ? bench.settings().bytes : kDefaultBytes;
+  const auto ranks = static_cast<std::size_t>(bench.size());
+  const std::size_t bytes =
+      bench.settings().bytes != 0 ? bench.settings().bytes : overlap_bytes(ranks);
   if (!bench.open()) return;
-  std::unique_ptr<Block> block = bench.make_block(bytes * static_cast<std::size_t>(bench.size()));
+  std::unique_ptr<Block> block = bench.make_block(bytes * ranks);
   if (block == nullptr) return;
 
   Content content;
