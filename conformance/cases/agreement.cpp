@@ -24,15 +24,16 @@ const char* end_name(symm_mem::ExchangeResult::End end) {
   }
 }
 
-// Texts in a row, each with its length and a colon in front: the first says what is broken.
-std::string pack(const std::string& broken, const std::vector<std::string>& texts) {
+// Texts in a row, each with its length and a colon in front: the first says what is broken, the
+// second which rank broke it.
+std::string pack(const std::string& broken, int lost, const std::vector<std::string>& texts) {
   const auto one = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
-  std::string out = one(broken);
+  std::string out = one(broken) + one(std::to_string(lost));
   for (const std::string& text : texts) out += one(text);
   return out;
 }
 
-std::vector<std::string> unpack(std::string_view packed, std::string& broken) {
+std::vector<std::string> unpack(std::string_view packed, std::string& broken, int& lost) {
   std::vector<std::string> texts;
   while (!packed.empty()) {
     std::size_t length = 0;
@@ -42,8 +43,9 @@ std::vector<std::string> unpack(std::string_view packed, std::string& broken) {
     texts.emplace_back(packed.substr(0, length));
     packed.remove_prefix(length);
   }
-  broken = std::move(texts.front());
-  texts.erase(texts.begin());
+  broken = std::move(texts[0]);
+  std::from_chars(texts[1].data(), texts[1].data() + texts[1].size(), lost);
+  texts.erase(texts.begin(), texts.begin() + 2);
   return texts;
 }
 
@@ -87,7 +89,8 @@ std::optional<std::vector<std::string>> Agreement::collect(std::uint64_t tag,
     if (!note(exchange_.receive(other, tag, bytes, deadline_), other)) break;
     texts[static_cast<std::size_t>(other)] = text_of(bytes);
   }
-  const std::string answer = pack(broken_, broken_.empty() ? texts : std::vector<std::string>());
+  const std::string answer =
+      pack(broken_, lost_, broken_.empty() ? texts : std::vector<std::string>());
   for (int other = 0; other < size(); ++other) {
     if (other != kTeller) (void)note(exchange_.send(other, tag, bytes_of(answer)), other);
   }
@@ -100,10 +103,9 @@ std::optional<std::vector<std::string>> Agreement::ask(std::uint64_t tag, const 
   const symm_mem::ExchangeResult sent = exchange_.send(kTeller, tag, bytes_of(mine));
   symm_mem::Bytes bytes;
   // Twice the teller's own deadline: it gives up first and says who is missing.
-  const auto patience = deadline_ > kNoDeadline / 2 ? kNoDeadline : 2 * deadline_;
-  const symm_mem::ExchangeResult heard = exchange_.receive(kTeller, tag, bytes, patience);
+  const symm_mem::ExchangeResult heard = exchange_.receive(kTeller, tag, bytes, 2 * deadline_);
   if (!note(heard || sent ? heard : sent, kTeller)) return std::nullopt;
-  std::vector<std::string> texts = unpack(text_of(bytes), broken_);
+  std::vector<std::string> texts = unpack(text_of(bytes), broken_, lost_);
   if (!broken_.empty()) return std::nullopt;
   return texts;
 }

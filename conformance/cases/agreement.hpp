@@ -11,8 +11,10 @@
 namespace symmcts::cases {
 
 // For waits that only somebody outside can end: the supervisor's watchdog, or the platform, which
-// names what every rank waits for. A rank that gave up by itself would hide that.
-inline constexpr std::chrono::nanoseconds kNoDeadline = std::chrono::nanoseconds::max();
+// names what every rank waits for. A rank that gave up by itself would hide that; so the platform
+// lets a deadline of this length pass only where the scenario has stopped a rank
+// (symmcts_platform.h: last resort). On a real driver the watchdog comes first.
+inline constexpr std::chrono::nanoseconds kLastResort = std::chrono::hours(1);
 
 // "Agree, then fail": no rank leaves a case, by failure or by skip, before all ranks know. The
 // harness's own, so that it does not depend on the implementation under test.
@@ -33,7 +35,7 @@ class Agreement {
 
   // Why the agreement is broken, or "".
   const std::string& broken() const { return broken_; }
-  // The rank that broke it, or -1.
+  // The rank that broke it, the same on every rank that could be told; or -1.
   int lost() const { return lost_; }
 
  private:

@@ -43,6 +43,7 @@ void Marks::phase(std::string_view phase) {
   if (phase == phase_) return;
   phase_ = phase;
   write(mark_, {{"what", "phase"}, {"phase", phase}});
+  hooks_.phase(phase_.c_str());
 }
 
 void Marks::measure_begin(const std::string& label) const {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/cases/platform_hooks.hpp"
 #include "harness/adapter/implementation.hpp"
 
 namespace symmcts::cases {
@@ -26,7 +27,8 @@ class Marks {
   void case_begin() const;
   void case_end() const;
   void group(const std::string& name, const std::vector<int>& ranks, int root) const;
-  // Told twice, it counts once.
+  // Told twice, it counts once. The platform hears of it after the evidence has it: a scenario may
+  // end the rank there.
   void phase(std::string_view phase);
   void measure_begin(const std::string& label) const;
   void measure_end(const std::string& label) const;
@@ -44,6 +46,7 @@ class Marks {
   std::string unit_;
   std::vector<std::string> ids_;
   std::string phase_;
+  PlatformHooks hooks_;
   void (*mark_)(const char*) = nullptr;
   int (*flush_)() = nullptr;
 };

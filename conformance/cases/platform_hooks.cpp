@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "conformance/cases/agreement.hpp"
-
 namespace symmcts::cases {
 namespace {
 
@@ -19,6 +17,7 @@ void find(Function& function, const char* name) {
 PlatformHooks::PlatformHooks() {
   find(managed_, "symmcts_platform_managed");
   find(message_out_, "symmcts_platform_message_out");
+  find(phase_, "symmcts_platform_phase");
   find(wait_begin_, "symmcts_platform_wait_begin");
   find(wait_end_, "symmcts_platform_wait_end");
 }
@@ -27,13 +26,16 @@ void PlatformHooks::managed() const {
   if (managed_ != nullptr) managed_();
 }
 
+void PlatformHooks::phase(const char* name) const {
+  if (phase_ != nullptr) phase_(name);
+}
+
 std::uint64_t PlatformHooks::leaving(int to) {
   return message_out_ != nullptr ? message_out_(to) : 0;
 }
 
 int PlatformHooks::wait_begins(std::chrono::nanoseconds deadline) {
   if (wait_begin_ == nullptr) return -1;
-  if (deadline == kNoDeadline) return wait_begin_(0);
   return wait_begin_(static_cast<std::uint64_t>(std::max<std::int64_t>(deadline.count(), 0)));
 }
 

@@ -16,14 +16,17 @@ class PlatformHooks final : public symm_mem::ExchangeObserver {
   // observer. Before cuInit.
   void managed() const;
 
+  // The rank begins a phase: a scenario may end or stop it there.
+  void phase(const char* name) const;
+
   std::uint64_t leaving(int to) override;
-  // kNoDeadline (agreement.hpp) is none for the platform too.
   int wait_begins(std::chrono::nanoseconds deadline) override;
   bool wait_ends(std::span<const std::uint64_t> values) override;
 
  private:
   void (*managed_)() = nullptr;
   std::uint64_t (*message_out_)(int) = nullptr;
+  void (*phase_)(const char*) = nullptr;
   int (*wait_begin_)(std::uint64_t) = nullptr;
   int (*wait_end_)(const std::uint64_t*, std::size_t) = nullptr;
 };

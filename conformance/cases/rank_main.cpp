@@ -104,7 +104,7 @@ int run_rank(const Options& options) {
   Marks marks(which->unit(), which->ids);
   if (!marks.connect()) return refuse("no recorder is loaded: nothing would be recorded");
 
-  Agreement agreement(session.exchange(), kNoDeadline);
+  Agreement agreement(session.exchange(), kLastResort);
   std::unique_ptr<Implementation> implementation = make(*entry, marks, agreement.rank());
   RankContext context;
   context.exchange = &session.exchange();

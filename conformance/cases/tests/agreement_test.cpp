@@ -79,6 +79,7 @@ TEST_F(AgreementTest, EveryoneLearnsWhoIsGone) {
     EXPECT_TRUE(agreement.gather("1:a"));
     if (me == 2) return std::string();
     EXPECT_FALSE(agreement.gather("here"));
+    EXPECT_EQ(agreement.lost(), 2) << "on rank " << me;
     return agreement.broken();
   };
   std::vector<std::future<std::string>> others;
