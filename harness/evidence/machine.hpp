@@ -42,7 +42,7 @@ struct UnitEnd {
   std::string case_name;
   std::string run;  // as in the ranks' headers
   std::vector<std::string> ids;
-  std::string end;  // "done", "hang", "crash", "error"
+  std::string end;  // "done", "hang", "crash", "lost", "error"
   std::string text;
   std::vector<int> ranks;  // of a crash: whose doing it was, where that is known
 };
@@ -58,6 +58,22 @@ struct Misuse {
   std::string text;
 };
 
+// A fault of the scenario, and what became of it.
+struct ScenarioFault {
+  int rank = -1;
+  std::int64_t t = kAbsent;  // the rank's host clock; kAbsent: it never came to be
+  std::string entry;         // the scenario's table: "fail[0]"
+  std::string kind;          // "fail", "stall", "kill", "stop"
+  std::string when;          // "before", "after", "phase"
+  std::string at;            // the driver function, or the phase
+  std::int64_t number = 1;   // which call of it, or which beginning, on that rank
+  std::int64_t code = 0;     // of fail
+  std::int64_t ns = 0;       // of stall
+  std::string text;
+
+  bool came_to_be() const { return t != kAbsent; }
+};
+
 // What the machine or the supervisor knows and no rank can say (machine.jsonl).
 struct MachineEvidence {
   std::string file;
@@ -66,6 +82,7 @@ struct MachineEvidence {
   std::vector<Exit> exits;
   std::vector<UnitEnd> units;
   std::vector<Misuse> misuses;
+  std::vector<ScenarioFault> faults;
   std::vector<std::string> notes;
 };
 

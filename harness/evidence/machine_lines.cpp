@@ -52,6 +52,25 @@ Misuse read_misuse(JsonFields& fields) {
   return misuse;
 }
 
+ScenarioFault read_fault(JsonFields& fields) {
+  ScenarioFault fault;
+  fault.rank = static_cast<int>(fields.need_number("rank"));
+  if (fields.number("t") != kAbsent) fault.t = fields.need_amount("t");
+  fault.entry = fields.need_text("entry");
+  fault.kind = fields.need_text("kind");
+  if (fault.kind != "fail" && fault.kind != "stall" && fault.kind != "kill" &&
+      fault.kind != "stop") {
+    fields.fail("unknown kind of fault '" + fault.kind + "'");
+  }
+  fault.when = fields.need_text("when");
+  fault.at = fields.need_text("at");
+  fault.number = fields.need_amount("number");
+  fault.code = fields.number("code", 0);
+  fault.ns = fields.number("ns", 0);
+  fault.text = fields.text("text");
+  return fault;
+}
+
 void read_machine_line(const std::string& type, JsonFields& fields, MachineEvidence& machine) {
   if (type == "hang") {
     machine.hangs.push_back(read_hang(fields));
@@ -70,6 +89,8 @@ void read_machine_line(const std::string& type, JsonFields& fields, MachineEvide
       unit.ranks.push_back(static_cast<int>(rank));
     }
     machine.units.push_back(std::move(unit));
+  } else if (type == "fault") {
+    machine.faults.push_back(read_fault(fields));
   } else if (type == "misuse") {
     machine.misuses.push_back(read_misuse(fields));
   } else {

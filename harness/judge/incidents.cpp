@@ -121,8 +121,10 @@ std::vector<Hanging> read_hangs(const evidence::EvidenceSet& set) {
 
 std::vector<std::string> read_crashes(const evidence::EvidenceSet& set) {
   std::vector<std::string> crashes;
-  // After a hang or a harness error the supervisor itself ends the ranks.
-  if (!set.machine.hangs.empty() || unit_ended(set, "hang") || unit_ended(set, "error")) {
+  // After a hang or a harness error the supervisor itself ends the ranks. What became of ranks that
+  // the scenario took away, and of those that ended over it, is no crash.
+  if (lost_ranks(set) || !set.machine.hangs.empty() || unit_ended(set, "hang") ||
+      unit_ended(set, "error")) {
     return crashes;
   }
   for (const evidence::UnitEnd& unit : set.machine.units) {
@@ -152,6 +154,8 @@ std::vector<std::string> read_crashes(const evidence::EvidenceSet& set) {
   }
   return crashes;
 }
+
+bool lost_ranks(const evidence::EvidenceSet& set) { return unit_ended(set, "lost"); }
 
 std::vector<int> crashed_ranks(const evidence::EvidenceSet& set) {
   std::set<int> ranks;

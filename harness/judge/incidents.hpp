@@ -26,6 +26,9 @@ std::vector<Hanging> read_hangs(const evidence::EvidenceSet& set);
 // not hang: "rank 1 was ended by signal 9 (phase bind)".
 std::vector<std::string> read_crashes(const evidence::EvidenceSet& set);
 
+// Whether the scenario took ranks away and the others ended without them.
+bool lost_ranks(const evidence::EvidenceSet& set);
+
 // The ranks whose doing the unit's crash was; empty where nobody has said.
 std::vector<int> crashed_ranks(const evidence::EvidenceSet& set);
 

@@ -104,7 +104,9 @@ void add_failed_steps(const Context& context, Judgement& judgement) {
                (verdict.id == "SM-LIFE-1" || covers_hangs(verdict.id));
       });
   std::vector<std::string>& lines =
-      explained || !read_crashes(context.set).empty() ? judgement.notes : judgement.uncovered;
+      explained || lost_ranks(context.set) || !read_crashes(context.set).empty()
+          ? judgement.notes
+          : judgement.uncovered;
   for (const std::string& step : read_failed_steps(context.set)) {
     lines.push_back("failed step: " + step);
   }
@@ -141,6 +143,9 @@ std::vector<std::string> read_notes(const Context& context) {
   for (const evidence::Misuse& misuse : context.set.machine.misuses) {
     notes.push_back("rank " + std::to_string(misuse.rank) + ": " +
                     (misuse.text.empty() ? misuse.kind : misuse.text));
+  }
+  for (const evidence::ScenarioFault& fault : context.set.machine.faults) {
+    notes.push_back("scenario: " + (fault.text.empty() ? fault.entry : fault.text));
   }
   for (const std::string& note : context.set.machine.notes) {
     notes.push_back("machine: " + note);

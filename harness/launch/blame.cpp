@@ -106,6 +106,11 @@ std::optional<Fault> told_by_mpirun(const RunDirectory& directory, const UnitRes
 
 }  // namespace
 
+bool is_victim(const UnitResult& result, int rank) {
+  return std::any_of(result.victims.begin(), result.victims.end(),
+                     [rank](const Victim& victim) { return victim.rank == rank; });
+}
+
 std::string in_phase(const UnitResult& result, int rank) {
   const RankState* state = state_of(result, rank);
   return state == nullptr || state->phase.empty() ? std::string() : " in phase " + state->phase;
@@ -115,8 +120,10 @@ std::vector<Fault> read_faults(const RunDirectory& directory, const UnitResult& 
   std::vector<Fault> faults;
   for (const Program& program : result.programs) {
     if (!program.ended || !program.exit.known) continue;
+    if (program.rank >= 0 && is_victim(result, program.rank)) continue;
     if (program.name == kLauncherName) {
-      if (auto told = told_by_mpirun(directory, result, program)) faults.push_back(*told);
+      const auto told = told_by_mpirun(directory, result, program);
+      if (told && !is_victim(result, told->rank)) faults.push_back(*told);
     } else if (program.rank >= 0) {
       const RankState* state = state_of(result, program.rank);
       const bool finished = state != nullptr && state->finished();
@@ -138,7 +145,7 @@ std::vector<Fault> read_faults(const RunDirectory& directory, const UnitResult& 
   for (const RankState& state : result.ranks) {
     const bool known = std::any_of(faults.begin(), faults.end(),
                                    [&](const Fault& fault) { return fault.rank == state.rank; });
-    if (known || state.finished()) continue;
+    if (known || state.finished() || is_victim(result, state.rank)) continue;
     Fault fault;
     if (state.gave_up != GaveUp::no) {
       fault = by_its_word(result, state);

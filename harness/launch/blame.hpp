@@ -35,10 +35,13 @@ struct Fault {
 // The faults of a unit whose programs have ended, the first to end first. Of ends that fall
 // together one by the processor comes first: the kernel closes what a process held, and its peers
 // see that, before it tells of the process's end; and nobody commits such a fault because a peer
-// has gone. What a rank's own evidence says of its end counts; else how its program ended; with
-// mpirun, what mpirun says of the rank that ended first. A rank that was ended by the supervisor
-// has none.
+// has gone. A rank that the scenario killed or stopped has none. What a rank's own evidence says of
+// its end counts; else how its program ended; with mpirun, what mpirun says of the rank that ended
+// first. A rank that was ended by the supervisor has none.
 std::vector<Fault> read_faults(const RunDirectory& directory, const UnitResult& result);
+
+// Whether the scenario has killed or stopped that rank.
+bool is_victim(const UnitResult& result, int rank);
 
 // " in phase bind" of that rank; empty where none is known.
 std::string in_phase(const UnitResult& result, int rank);

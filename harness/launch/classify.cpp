@@ -82,6 +82,28 @@ bool classify_faults(const RunDirectory& directory, UnitResult& result) {
   return true;
 }
 
+// Whether all that is left to explain are ranks that could not go on without a victim.
+bool lost_to_victims(const RunDirectory& directory, const UnitResult& result) {
+  const std::vector<Fault> faults = read_faults(directory, result);
+  return std::all_of(faults.begin(), faults.end(), [&](const Fault& fault) {
+    return fault.whose == Fault::Whose::other_rank && is_victim(result, fault.lost);
+  });
+}
+
+// A unit whose scenario took ranks away, and whose others neither hung nor crashed over it.
+void set_lost(const RunDirectory& directory, UnitResult& result) {
+  result.end = End::lost;
+  result.text.clear();
+  for (const Victim& victim : result.victims) {
+    result.text += (result.text.empty() ? "by the scenario " : "; ") + victim.text;
+  }
+  // By rank: which of them was the first to notice differs from run to run.
+  std::vector<Fault> followers = read_faults(directory, result);
+  std::sort(followers.begin(), followers.end(),
+            [](const Fault& a, const Fault& b) { return a.rank < b.rank; });
+  for (const Fault& fault : followers) result.text += "; " + fault.text;
+}
+
 // A launcher that failed and names nobody.
 bool classify_launcher(const RunDirectory& directory, UnitResult& result) {
   const Program* launcher = find(result, kLauncherName);
@@ -144,6 +166,9 @@ void classify(const Seen& seen, const RunDirectory& directory, UnitResult& resul
     result.text = std::string(kLauncherName) + " " + describe(launcher->exit);
     result.stop = launcher->exit.value == SIGKILL;
     return;
+  }
+  if (!result.victims.empty() && lost_to_victims(directory, result)) {
+    return set_lost(directory, result);
   }
   if (classify_faults(directory, result)) return;
   if (seen.vanished >= 0) {

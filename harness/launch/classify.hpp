@@ -22,7 +22,8 @@ struct Seen {
 // Sets `end`, `text`, `blamed` and `stop` of a unit whose programs have all ended, from what was
 // seen, from how they ended and from what the ranks left. What the implementation did is a crash,
 // what we did or failed to do an error. Only a rank that ended cleanly and left a whole evidence
-// file with the verdict of the case counts as done: the rest is never green.
+// file with the verdict of the case counts as done: the rest is never green. Ranks that the
+// scenario took away are nobody's doing (`lost`); what the others did about it is.
 void classify(const Seen& seen, const RunDirectory& directory, UnitResult& result);
 
 }  // namespace symmcts::launch

@@ -36,16 +36,21 @@ Result<std::string> whole_list(std::string text, const RunDirectory& directory) 
   return text;
 }
 
-// Runs the rank program with one option, under a reaper like everything else; its stdout.
-Result<std::string> ask(const UnitRequest& request, const Variables& host,
-                        const std::string& option) {
-  const RunDirectory directory = RunDirectory::choose(request.scratch);
+// What a program has printed that has ended.
+struct Answer {
+  bool well = false;  // exit code 0
+  std::string out, last_error;
+};
+
+// Runs a program of the request, under a reaper like everything else, until it ends.
+Result<Answer> ask(const UnitRequest& request, const Variables& host, const RunDirectory& directory,
+                   const std::vector<std::string>& argv) {
   Variables variables =
       child_environment(host, request, directory, find_real_driver_on_host().value_or("")).common;
   variables.erase("CUDA_INJECTION64_PATH");  // nothing happens that could be recorded
   Command command;
-  command.name = request.programs.rank.filename().string();
-  command.argv = {request.programs.rank.string(), option};
+  command.name = std::filesystem::path(argv[0]).filename().string();
+  command.argv = argv;
   command.env = flatten(variables);
   command.out = directory.host() / "out";
   command.err = directory.host() / "err";
@@ -60,21 +65,33 @@ Result<std::string> ask(const UnitRequest& request, const Variables& host,
       return Error{command.argv[0] + ": " + std::strerror(-report->value)};
     }
     if (report->kind != Report::exited) continue;
-    if (WIFEXITED(report->value) && WEXITSTATUS(report->value) == 0) {
-      return whole_list(content_of(command.out), directory);
-    }
+    Answer answer;
+    answer.well = WIFEXITED(report->value) && WEXITSTATUS(report->value) == 0;
+    answer.out = content_of(command.out);
     const std::vector<std::string> lines = split(content_of(command.err), '\n');
-    return Error{command.argv[0] + " " + option + " failed" +
-                 (lines.empty() ? "" : ": " + lines.back())};
+    if (!lines.empty()) answer.last_error = lines.back();
+    return answer;
   }
-  return Error{command.argv[0] + " " + option +
+  return Error{argv[0] + " " + argv[1] +
                (reaper.value()->lost() ? ": the reaper was killed" : " did not end")};
+}
+
+// What the rank program lists with `option`.
+Result<std::string> list(const UnitRequest& request, const Variables& host,
+                         const std::string& option) {
+  const RunDirectory directory = RunDirectory::choose(request.scratch);
+  const std::string program = request.programs.rank.string();
+  const Result<Answer> answer = ask(request, host, directory, {program, option});
+  if (!answer) return Error{answer.error()};
+  if (answer.value().well) return whole_list(answer.value().out, directory);
+  const std::string& why = answer.value().last_error;
+  return Error{program + " " + option + " failed" + (why.empty() ? "" : ": " + why)};
 }
 
 }  // namespace
 
 Result<std::vector<UnitName>> list_units(const UnitRequest& request, const Variables& host) {
-  const Result<std::string> text = ask(request, host, "--list");
+  const Result<std::string> text = list(request, host, "--list");
   if (!text) return Error{text.error()};
   std::vector<UnitName> units;
   for (const std::string& line : split(text.value(), '\n')) {
@@ -87,7 +104,7 @@ Result<std::vector<UnitName>> list_units(const UnitRequest& request, const Varia
 
 Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& request,
                                                              const Variables& host) {
-  const Result<std::string> text = ask(request, host, "--list-implementations");
+  const Result<std::string> text = list(request, host, "--list-implementations");
   if (!text) return Error{text.error()};
   std::vector<ImplementationName> implementations;
   for (const std::string& line : split(text.value(), '\n')) {
@@ -100,6 +117,20 @@ Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& 
                                .needs = fields[3]});
   }
   return implementations;
+}
+
+Status check_scenario(const UnitRequest& request, const std::filesystem::path& file,
+                      const Variables& host) {
+  const RunDirectory directory = RunDirectory::choose(request.scratch);
+  const Result<Answer> answer = ask(request, host, directory,
+                                    {request.programs.broker.string(), "--check", "--profile",
+                                     request.platform, "--scenario", file.string()});
+  if (!answer) return Error{answer.error()};
+  if (answer.value().well) return {};
+  std::string why = answer.value().last_error;
+  constexpr std::string_view kSpeaker = "symmcts-broker: ";
+  if (why.starts_with(kSpeaker)) why.erase(0, kSpeaker.size());
+  return Error{why.empty() ? file.string() + ": the broker cannot read it" : why};
 }
 
 }  // namespace symmcts::launch

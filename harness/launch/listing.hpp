@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,10 @@ struct ImplementationName {
 Result<std::vector<UnitName>> list_units(const UnitRequest& request, const Variables& host);
 Result<std::vector<ImplementationName>> list_implementations(const UnitRequest& request,
                                                              const Variables& host);
+
+// Whether the broker of `request` can read the scenario `file`; the Error is what it says: file,
+// line, column and what is wrong. Likewise.
+Status check_scenario(const UnitRequest& request, const std::filesystem::path& file,
+                      const Variables& host);
 
 }  // namespace symmcts::launch

@@ -69,6 +69,8 @@ const char* end_name(End end) {
       return "hang";
     case End::crash:
       return "crash";
+    case End::lost:
+      return "lost";
     case End::error:
       return "error";
   }
@@ -101,6 +103,7 @@ std::vector<std::string> other_lines(const std::filesystem::path& report) {
   for (std::string line; std::getline(in, line) && !in.eof();) {
     const json record = json::parse(line, nullptr, false);
     if (!record.is_object() || says_hang(record)) continue;
+    if (record.contains("type") && record["type"] == "plan") continue;
     const auto number = [&](const char* key) {
       return record.contains(key) && record[key].is_number_integer()
                  ? record[key].get<std::int64_t>()
@@ -111,6 +114,7 @@ std::vector<std::string> other_lines(const std::filesystem::path& report) {
   std::sort(found.begin(), found.end());
   std::vector<std::string> out;
   for (auto& [key, line] : found) out.push_back(std::move(line));
+  for (std::string& line : faults_that_never_were(report)) out.push_back(std::move(line));
   return out;
 }
 

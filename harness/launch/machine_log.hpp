@@ -18,7 +18,7 @@ struct Hang {
 // Whether a line of the broker's report says that nothing can move any more.
 bool is_hang(const std::string& line);
 // What else the report says: its other whole lines, in an order that does not depend on which rank
-// was heard first.
+// was heard first; then a line for each fault of the scenario that never came to be.
 std::vector<std::string> other_lines(const std::filesystem::path& report);
 
 // One line for people: why the unit hangs and where each rank stands.

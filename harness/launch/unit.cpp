@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "harness/launch/blame.hpp"
 #include "harness/launch/classify.hpp"
 #include "harness/launch/collector.hpp"
 #include "harness/launch/commands.hpp"
@@ -27,6 +28,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{20};               // how often files are looked at
 constexpr milliseconds kSettle{200};            // for exits that are on their way to be reported
 constexpr milliseconds kLauncherNotices{3000};  // what mpirun gets to end a job by itself
+// Ranks that the scenario has robbed of another wait for it in virtual time; they get so many times
+// as long as those that a failure has left over.
+constexpr int kRobbed = 10;
 
 class UnitRun {
  public:
@@ -47,6 +51,7 @@ class UnitRun {
       reaper_->kill_all();
       seen_.reaper_lost |= reaper_->lost();
       if (states_.empty()) states_ = read_states();
+      look_for_victims();
       result_.ranks = states_;
       if (hang_) seen_.hang = describe(*hang_, states_);
       classify(seen_, directory_, result_);
@@ -133,6 +138,18 @@ class UnitRun {
     return commands_.broker && result_.programs[*commands_.broker].ended;
   }
 
+  // One that the scenario has stopped does not end by itself, and nobody waits for it.
+  bool is_over(const Program& program) const {
+    return program.ended ||
+           std::any_of(result_.victims.begin(), result_.victims.end(), [&](const Victim& victim) {
+             return victim.stopped && program.rank == victim.rank;
+           });
+  }
+
+  void look_for_victims() {
+    if (!request_.scenario.empty()) result_.victims = read_victims(directory_.report());
+  }
+
   bool any_ended() const {
     return std::any_of(commands_.launched.begin(), commands_.launched.end(),
                        [&](std::size_t i) { return result_.programs[i].ended; });
@@ -140,13 +157,14 @@ class UnitRun {
 
   bool all_ended() const {
     return std::all_of(commands_.launched.begin(), commands_.launched.end(),
-                       [&](std::size_t i) { return result_.programs[i].ended; });
+                       [&](std::size_t i) { return is_over(result_.programs[i]); });
   }
 
   bool something_failed() const {
     if (!seen_.problem.empty() || seen_.vanished >= 0 || left_early_ || broker_ended()) return true;
     return std::any_of(commands_.launched.begin(), commands_.launched.end(), [&](std::size_t i) {
-      return result_.programs[i].ended && !result_.programs[i].exit.clean();
+      const Program& program = result_.programs[i];
+      return program.ended && !program.exit.clean() && !is_victim(result_, program.rank);
     });
   }
 
@@ -192,10 +210,21 @@ class UnitRun {
         reaper_->kill_all();
         return;
       }
+      look_for_victims();
+      // Who waits for ever for one that the scenario took away hangs, whatever the others do.
+      if (!result_.victims.empty() && !broker_report().empty()) {
+        pump_until(Clock::now() + kSettle);
+        if (all_ended()) continue;
+        hang_ = Hang{broker_report(), {}};
+        reaper_->kill_all();
+        return;
+      }
       if (something_failed()) {
         if (broker_ended()) seen_.broker_died = true;
         if (give_up == kNever) {
-          give_up = now + (seen_.vanished >= 0 ? kLauncherNotices : request_.patience.survivors);
+          const milliseconds left =
+              request_.patience.survivors * (result_.victims.empty() ? 1 : kRobbed);
+          give_up = now + (seen_.vanished >= 0 ? kLauncherNotices : left);
         }
         if (now >= give_up) return end_politely();
         continue;

@@ -6,12 +6,13 @@
 
 #include "harness/launch/command.hpp"
 #include "harness/launch/rank_state.hpp"
+#include "harness/launch/scenario_report.hpp"
 
 namespace symmcts::launch {
 
 // How a unit ended. Only `done` says that every rank gave its verdict; the verdicts themselves are
-// in the evidence.
-enum class End { done, hang, crash, error };
+// in the evidence. `lost`: the scenario took ranks away, and the others ended without them.
+enum class End { done, hang, crash, lost, error };
 const char* end_name(End end);
 
 // One program of the unit and how it ended.
@@ -38,6 +39,7 @@ struct UnitResult {
   bool stop = false;
   std::vector<RankState> ranks;
   std::vector<Program> programs;
+  std::vector<Victim> victims;  // of the scenario
 };
 
 }  // namespace symmcts::launch

@@ -278,5 +278,36 @@ TEST(MachineLines, ReadsMisuseAndLastCalls) {
                                              "\n"));
 }
 
+TEST(MachineLines, ReadsWhatBecameOfTheFaultsOfAScenario) {
+  const auto read = [](const std::string& line) {
+    return read_machine_lines("m.jsonl", line + "\n");
+  };
+  const std::string fired =
+      R"({"type":"fault","rank":1,"t":17,"entry":"fail[0]","kind":"fail","when":"before",)"
+      R"("at":"cuMemMap","number":2,"code":802,"text":"rank 1: cuMemMap, call 2, fails"})";
+  const Result<MachineEvidence> machine =
+      read(fired + "\n" +
+           R"({"type":"fault","rank":0,"t":null,"entry":"kill[0]","kind":"kill","when":"phase",)"
+           R"("at":"bind","number":1})");
+  ASSERT_TRUE(machine) << machine.error();
+  ASSERT_EQ(machine.value().faults.size(), 2u);
+  const ScenarioFault& fault = machine.value().faults[0];
+  EXPECT_TRUE(fault.came_to_be());
+  EXPECT_EQ(fault.rank, 1);
+  EXPECT_EQ(fault.t, 17);
+  EXPECT_EQ(fault.entry, "fail[0]");
+  EXPECT_EQ(fault.kind, "fail");
+  EXPECT_EQ(fault.when, "before");
+  EXPECT_EQ(fault.at, "cuMemMap");
+  EXPECT_EQ(fault.number, 2);
+  EXPECT_EQ(fault.code, 802);
+  EXPECT_EQ(fault.text, "rank 1: cuMemMap, call 2, fails");
+  EXPECT_FALSE(machine.value().faults[1].came_to_be());
+  std::string other = fired;
+  other.replace(other.find("\"kind\":\"fail\""), 13, R"("kind":"fall")");
+  EXPECT_EQ(read(other).error(), "m.jsonl:1: unknown kind of fault 'fall'");
+  EXPECT_FALSE(read(R"({"type":"fault","rank":1,"t":17,"kind":"fail"})"));
+}
+
 }  // namespace
 }  // namespace symmcts::evidence

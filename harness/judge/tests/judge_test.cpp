@@ -83,6 +83,33 @@ TEST(Judge, MisuseIsANoteAndNoVerdict) {
             with.notes.end());
 }
 
+TEST(Judge, FaultsOfTheScenarioAreTold) {
+  const Judgement got = judge(
+      set_of({RankText(0), RankText(1)},
+             R"({"type":"fault","rank":1,"t":null,"entry":"fail[0]","kind":"fail","when":"before",)"
+             R"("at":"cuMemMap","number":9,"code":2,"text":"rank 1: x: it never came to that"})"
+             "\n"));
+  EXPECT_NE(
+      std::find(got.notes.begin(), got.notes.end(), "scenario: rank 1: x: it never came to that"),
+      got.notes.end());
+}
+
+// A rank that the scenario killed is no crash of the implementation, and what the others had to do
+// without it no finding; but nothing that rests on it has passed.
+TEST(Judge, ARankThatTheScenarioTookIsNoCrash) {
+  RankText other(0);
+  other.mark("outcome", 5,
+             R"("call":"make_block","code":0,"phase":"bind","ok":false,"text":"rank 1 is gone")");
+  const Judgement got = judge(
+      set_of({other, RankText(1).cut()}, R"({"type":"exit","rank":1,"case":"A.B","signal":9})"
+                                         "\n" +
+                                             unit_line("\"SM-AGRE-8\",\"SM-DATA-1\"", "lost")));
+  EXPECT_TRUE(got.uncovered.empty());
+  for (const char* id : {"SM-AGRE-8", "SM-DATA-1"}) {
+    EXPECT_EQ(verdict_of(got, id).status, VerdictStatus::unknown) << id;
+  }
+}
+
 TEST(Judge, HangThatNothingCoversIsNoPass) {
   RankText rank(0, 1);
   rank.mark("phase", 5, R"("phase":"write")").enter("cuStreamSynchronize", 9).cut();

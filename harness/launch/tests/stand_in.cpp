@@ -85,6 +85,41 @@ void leave_a_daemon() {
   _exit(1);
 }
 
+// One line of the broker's report.
+void report(const std::string& line) {
+  const std::string file = variable("SYMMCTS_RUN_DIR") + "/report.jsonl";
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  (void)!write(fd, (line + "\n").c_str(), line.size() + 1);
+  close(fd);
+}
+
+// The scenario takes rank 1, and rank 0 does about it what `how` says.
+int without_rank_1(const std::string& how, int rank, Rank& out) {
+  const bool kills = how == "ScenarioKill";
+  if (rank == 1) {
+    report(std::string(R"({"type":"fault","rank":1,"t":7,"entry":"x[0]","kind":")") +
+           (kills ? "kill" : "stop") +
+           R"(","when":"before","at":"cuMemMap","number":1,"text":"rank 1: is )" +
+           (kills ? "killed" : "stopped") + R"( before cuMemMap, call 1"})");
+    kill(getpid(), kills ? SIGKILL : SIGSTOP);
+    wait_forever();
+  }
+  const std::string file = variable("SYMMCTS_RUN_DIR") + "/report.jsonl";
+  while (access(file.c_str(), F_OK) != 0) usleep(1000);
+  usleep(50'000);  // the other one goes first
+  if (how == "ScenarioCrash") {
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+  }
+  if (how == "ScenarioHang") {
+    report(R"({"type":"hang","source":"platform","ranks":[],"objects":[],)"
+           R"("text":"nothing can move"})");
+    wait_forever();
+  }
+  out.give_up(R"("cause":"peer","text":"rank 1 is gone","ranks":[1])");
+  return 3;
+}
+
 int misbehave(const std::string& unit, int rank) {
   const std::string how = unit.substr(unit.find('.') + 1);
   const bool odd = rank == 1;  // most faults are those of rank 1 alone
@@ -97,6 +132,7 @@ int misbehave(const std::string& unit, int rank) {
     return 3;
   }
   out.phase("import");
+  if (how.starts_with("Scenario")) return without_rank_1(how, rank, out);
   if (how == "ExitThree" && odd) return 3;
   if (how == "ExitSeven" && odd) return 7;
   // The other rank's implementation throws, or ends itself, and this one cannot go on.
@@ -133,14 +169,9 @@ int misbehave(const std::string& unit, int rank) {
     if (how == "Stubborn") signal(SIGTERM, SIG_IGN);
     out.line(R"({"type":"enter","seq":1,"t":2,"name":"cuMulticastBindMem"})");
     if (how == "Deadlock" && odd) {
-      const std::string file = variable("SYMMCTS_RUN_DIR") + "/report.jsonl";
-      const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-      const std::string report =
-          R"({"type":"hang","source":"platform","ranks":[{"rank":0,"where":"exchange"}],)"
-          R"("objects":[{"creator":"rank 0","devices":2,"missing":["gpu 1"],"empty":false}],)"
-          R"("text":"nothing can move"})"
-          "\n";
-      (void)!write(fd, report.data(), report.size());
+      report(R"({"type":"hang","source":"platform","ranks":[{"rank":0,"where":"exchange"}],)"
+             R"("objects":[{"creator":"rank 0","devices":2,"missing":["gpu 1"],"empty":false}],)"
+             R"("text":"nothing can move"})");
     }
     leave_a_daemon();
     wait_forever();
@@ -178,12 +209,8 @@ int misbehave(const std::string& unit, int rank) {
     while (true) out.phase("spin");
   }
   if (how == "Misuse") {
-    const std::string file = variable("SYMMCTS_RUN_DIR") + "/report.jsonl";
-    const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    const std::string t = odd ? "5" : "9";
-    const std::string line = R"({"type":"misuse","rank":)" + std::to_string(odd ? 1 : 0) +
-                             R"(,"t":)" + t + R"(,"kind":"leak","text":"left"})" + "\n";
-    (void)!write(fd, line.data(), line.size());
+    report(R"({"type":"misuse","rank":)" + std::to_string(odd ? 1 : 0) + R"(,"t":)" +
+           (odd ? "5" : "9") + R"(,"kind":"leak","text":"left"})");
   }
   if (how == "Daemon") leave_a_daemon();
   if (how == "Garbage" && odd) out.line("\x01\x02 not evidence");
@@ -197,6 +224,11 @@ int misbehave(const std::string& unit, int rank) {
 int main(int argc, char** argv) {
   const std::string socket_path = option(argc, argv, "--socket");
   if (!socket_path.empty()) return serve(socket_path);
+  if (argc > 1 && std::string(argv[1]) == "--check") {
+    if (option(argc, argv, "--scenario") != "bad.toml") return 0;
+    std::fprintf(stderr, "symmcts-broker: bad.toml:3:9: unknown key 'slots'\n");
+    return 2;
+  }
   if (argc == 1) wait_forever();  // as the daemon of a rank
   const std::string rank = variable("SYMMCTS_RANK").empty() ? variable("OMPI_COMM_WORLD_RANK")
                                                             : variable("SYMMCTS_RANK");
