@@ -161,10 +161,10 @@ bool PlatformRank::imported(CUdeviceptr address) {
 std::uint64_t PlatformRank::clock() {
   if (observer_ == nullptr) return 0;
   // A message to oneself: out and in again.
-  const std::uint64_t now = observer_->leaving(exchange_.rank());
+  const std::uint64_t stamp = observer_->leaving(exchange_.rank());
   (void)observer_->wait_begins(std::chrono::nanoseconds(1));
-  (void)observer_->wait_ends(std::array<std::uint64_t, 1>{now});
-  return now;
+  (void)observer_->wait_ends(std::array<std::uint64_t, 1>{stamp});
+  return stamp & ((std::uint64_t{1} << 48) - 1);  // symmcts_platform.h
 }
 
 void PlatformRank::expect_no_current_context(const std::string& after) {

@@ -8,6 +8,7 @@
 #include "harness/platform/abi/capture.hpp"
 #include "harness/platform/abi/cupti_link.hpp"
 #include "harness/platform/abi/faults.hpp"
+#include "harness/platform/process/race_trace.hpp"
 
 namespace symmcts::platform::abi {
 namespace {
@@ -71,6 +72,7 @@ CUresult Call::begin() {
     runtime_->client->calls(function_.api);
     if (runtime_->faults->any()) due_ = runtime_->faults->call(function_.api);
     if (!due_.faults.empty()) befall_around(*runtime_, due_, RankFault::When::before);
+    RaceTrace::in_call(function_.api, correlation_);
   }
   if (traced() && runtime_ != nullptr) before_ = runtime_->streams->now();
   CUresult result = CUDA_SUCCESS;

@@ -34,6 +34,7 @@ Result<Environment> read_environment() {
   Environment out;
   out.join.profile = text("SYMMCTS_PLATFORM");
   if (out.join.profile.empty()) out.join.profile = "gb200-nvl2";
+  out.join.race_check = text("SYMMCTS_RACE_CHECK") != "0";
   out.join.machine = text("SYMMCTS_MACHINE");
   out.join.scenario = text("SYMMCTS_SCENARIO");
   out.join.broker_program = text("SYMMCTS_BROKER");

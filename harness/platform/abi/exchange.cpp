@@ -21,7 +21,7 @@ struct Early {
   std::mutex mutex;
   bool managed = false;
   std::vector<int> out;           // the receivers of the messages sent
-  std::vector<std::uint64_t> in;  // the clocks of the messages taken in
+  std::vector<std::uint64_t> in;  // the stamps of the messages taken in
 };
 
 Early& early() {
@@ -73,11 +73,11 @@ SYMMCTS_EXPORT int symmcts_platform_wait_begin(uint64_t deadline_ns) {
   return runtime == nullptr ? -1 : runtime->streams->wait_begin(deadline_ns);
 }
 
-SYMMCTS_EXPORT int symmcts_platform_wait_end(const uint64_t* clocks, size_t count) {
-  if (Runtime* runtime = Runtime::get()) return runtime->streams->wait_end(clocks, count) ? 1 : 0;
+SYMMCTS_EXPORT int symmcts_platform_wait_end(const uint64_t* stamps, size_t count) {
+  if (Runtime* runtime = Runtime::get()) return runtime->streams->wait_end(stamps, count) ? 1 : 0;
   auto& early = symmcts::platform::abi::early();
   const std::lock_guard lock(early.mutex);
-  early.in.insert(early.in.end(), clocks, clocks + count);
+  early.in.insert(early.in.end(), stamps, stamps + count);
   return 0;
 }
 

@@ -35,6 +35,7 @@ __attribute__((destructor)) void report_what_is_left() {
     say(rank_text(*runtime) + misuse_text(misuse));
     runtime->client->misused(misuse);
   }
+  runtime->streams->stopped();
 }
 
 }  // namespace

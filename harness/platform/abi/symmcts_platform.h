@@ -29,7 +29,8 @@ size_t symmcts_platform_info(char* buffer, size_t capacity);
 void symmcts_platform_managed(void);
 
 /* Call before each message leaves: counts it as in flight to the receiver, whose rank on this
- * machine is `to_rank`, and returns the sender's host clock, which travels with the message. */
+ * machine is `to_rank`, and returns a stamp that travels with the message: the sender's host clock
+ * in its lower 48 bits, and who it is. */
 uint64_t symmcts_platform_message_out(int to_rank);
 
 /* A deadline of an hour or more is a last resort, for waits that only somebody outside could end: it
@@ -45,10 +46,11 @@ uint64_t symmcts_platform_message_out(int to_rank);
  * deadline has not passed. -1 when there is no such thing to wait for. */
 int symmcts_platform_wait_begin(uint64_t deadline_ns);
 
-/* Call after the block, with the clocks that came with the `count` messages taken in; count 0
- * after a deadline. Joins the clocks and marks the rank as running. Returns 1 if the deadline has
- * passed, else 0. Call for every wait_begin. */
-int symmcts_platform_wait_end(const uint64_t* clocks, size_t count);
+/* Call after the block, with the stamps that came with the `count` messages taken in; count 0
+ * after a deadline. Joins their clocks, orders what this rank does from now on behind what the
+ * senders had seen, and marks the rank as running. Returns 1 if the deadline has passed, else 0.
+ * Call for every wait_begin. */
+int symmcts_platform_wait_end(const uint64_t* stamps, size_t count);
 
 /* Call when this rank begins a phase of its work, with the name of the phase: what a scenario may
  * name to kill or stop the rank there. */

@@ -26,13 +26,14 @@ struct Arguments {
   std::uint64_t seed = 0;
   int expected_clients = 0;
   int client_fd = -1, ready_fd = -1;
-  bool stay = false, detach = false, check = false;
+  bool stay = false, detach = false, check = false, no_race_check = false;
 };
 
 Result<BrokerState::Setup> read_setup(const Arguments& arguments) {
   BrokerState::Setup setup;
   setup.seed = arguments.seed;
   setup.expected_clients = arguments.expected_clients;
+  setup.race_check = !arguments.no_race_check;
   auto profile = load_profile(arguments.profile, profile_folders());
   if (!profile) return Error{profile.error()};
   setup.profile = std::move(profile.value().profile);
@@ -139,10 +140,12 @@ int main(int argc, char** argv) {
   app.add_option("--profile", arguments.profile, "platform profile, by name or path")->required();
   app.add_option("--scenario", arguments.scenario, "file with holds and faults");
   app.add_option("--seed", arguments.seed, "seed of the machine")->check(seed_problem);
-  app.add_option("--report", arguments.report, "file that takes deadlocks and misuse, a line each");
+  app.add_option("--report", arguments.report,
+                 "file that takes deadlocks, misuse and races, a line each");
   app.add_option("--expect-clients", arguments.expected_clients,
                  "clients that will come; those not here yet count as running")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--no-race-check", arguments.no_race_check, "do not look for races");
   app.add_flag("--stay", arguments.stay, "do not end with the last client");
   app.add_flag("--check", arguments.check, "read profile and scenario, serve nobody");
   // How a client starts a broker of its own; no business of people.

@@ -38,7 +38,8 @@ BrokerState::BrokerState(Setup setup, PublishedPage page, Outlet& outlet)
                const MachineMemory* memory = machine_.memory(allocation, size);
                return memory == nullptr ? 0 : memory->word(offset);
              }),
-      gates_(setup_.scenario.holds) {
+      gates_(setup_.scenario.holds),
+      races_(setup_.profile.word_visible_ns.value) {
   quiescence_.expect(setup_.expected_clients);
   page_.set_generation(machine_.binding_generation());
 }
@@ -78,6 +79,7 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
   welcome.gpu_count = setup_.profile.gpus_per_host.value;
   welcome.first_gpu = host * welcome.gpu_count;
   welcome.has_holds = gates_.any();
+  welcome.race_check = setup_.race_check;
   welcome.confidential_computing = setup_.scenario.faults.confidential_computing;
   packet.put(Code::success).put(Ns{0}).put(welcome);
   packet.put_text(setup_.profile_text).put_text(setup_.profile.name);
@@ -88,9 +90,9 @@ std::optional<ClientId> BrokerState::attach(const Packet& hello, Bytes& reply, s
 bool BrokerState::handle(ClientId client, Packet packet) {
   WireReader fields(packet.bytes);
   const PacketHead head = take_head(fields);
-  if (head.op != Op::declare_managed && head.op != Op::running && quiescence_.acts(client)) {
-    becomes_unmanaged();
-  }
+  const bool acts =
+      head.op != Op::declare_managed && head.op != Op::running && head.op != Op::races;
+  if (acts && quiescence_.acts(client)) becomes_unmanaged();
   if (!takes_turns(head.op) || !quiescence_.takes_turns(client)) {
     return dispatch(client, std::move(packet));
   }
@@ -106,7 +108,7 @@ bool BrokerState::dispatch(ClientId client, Packet packet) {
   const bool known = handle_memory(op, request) || handle_multicast(op, request) ||
                      handle_order(op, request) || handle_words(op, request) ||
                      handle_holds(op, request) || handle_misuse(op, request) ||
-                     handle_faults(op, request);
+                     handle_faults(op, request) || handle_races(op, request);
   return known && fields.done();
 }
 
@@ -134,6 +136,7 @@ void BrokerState::detach(ClientId client) {
   std::erase_if(parked_, [&](const Parked& call) { return call.client == client; });
   std::erase(clients_, client);
   machine_.detach(client);
+  races_.gone(client);
   words_.forget_client(client);
   quiescence_.detach(client);
   const auto same_rank = [&](ClientId other) { return rank_of(other) == rank_of(client); };
@@ -262,6 +265,7 @@ void BrokerState::report_deadlock() {
     }
     report.ranks.push_back(std::move(rank));
   }
+  find_races();  // they may be why, and whoever hears of a deadlock may end us at once
   outlet_.deadlocked(report);
   const std::string text = deadlock_text(report);
   for (const ClientId client : clients_) notice(client, Notice::Kind::deadlock, 0, 0, text);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,13 @@
 #include "harness/platform/broker/machine_page.hpp"
 #include "harness/platform/broker/packet_socket.hpp"
 #include "harness/platform/broker/protocol.hpp"
+#include "harness/platform/broker/race_report.hpp"
 #include "harness/platform/broker/wire.hpp"
 #include "harness/platform/model/hold_gates.hpp"
 #include "harness/platform/model/machine.hpp"
 #include "harness/platform/model/misuse.hpp"
 #include "harness/platform/model/quiescence.hpp"
+#include "harness/platform/model/race_checker.hpp"
 #include "harness/platform/model/scenario.hpp"
 #include "harness/platform/model/word_log.hpp"
 
@@ -35,6 +38,9 @@ class Outlet {
   virtual void misused(int rank, const Misuse& misuse) = 0;
   // A fault of the scenario has befallen its rank, in call (or phase) `number`.
   virtual void befallen(const RankFault& fault, std::uint64_t number, Ns at) = 0;
+  virtual void raced(const Race& race) = 0;
+  // The search for races is over.
+  virtual void races_checked(const RaceCheckReport& report) = 0;
   // A client turned out not to speak the protocol after its packet had been taken.
   virtual void refuse(ClientId client) = 0;
 };
@@ -50,6 +56,7 @@ class BrokerState {
     std::string scenario_text;
     std::uint64_t seed = 0;
     int expected_clients = 0;
+    bool race_check = true;
   };
   BrokerState(Setup setup, PublishedPage page, Outlet& outlet);
 
@@ -70,6 +77,8 @@ class BrokerState {
   // They have not arrived for a while: everybody looks once more, then they are written off.
   void miss_messages();
   int attached() const { return attached_; }
+  // Nobody comes any more: tells the races that have not been told, and that this was all.
+  void end();
 
  private:
   struct Answer {
@@ -111,6 +120,8 @@ class BrokerState {
   bool handle_holds(Op op, Request& request);
   bool handle_misuse(Op op, Request& request);
   bool handle_faults(Op op, Request& request);
+  bool handle_races(Op op, Request& request);
+  void find_races();
 
   Answer handle_answer(Code code, const HandleInfo& info) const;
   Answer export_descriptor(Request& request);
@@ -138,6 +149,8 @@ class BrokerState {
   WordLog words_;
   Quiescence quiescence_;
   HoldGates gates_;
+  RaceChecker races_;
+  std::set<ClientId> stopped_;  // those that have told all there is about races
   std::vector<ClientId> clients_;
   std::vector<Queued> queued_;
   std::vector<Parked> parked_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/platform/broker/wire.hpp"
 #include "harness/platform/model/misuse.hpp"
 #include "harness/platform/model/objects.hpp"
 #include "harness/platform/model/rank_faults.hpp"
@@ -22,9 +23,10 @@ struct JoinOptions {
   std::string scenario;        // path of a scenario file for the broker, or empty
   std::string broker_program;  // symmcts-broker
   std::uint64_t seed = 0;
-  int rank = -1;         // -1: not told; the broker numbers clients in order of arrival
-  int host = 0;          // virtual host
-  bool managed = false;  // symmcts_platform_managed was called before cuInit
+  int rank = -1;           // -1: not told; the broker numbers clients in order of arrival
+  int host = 0;            // virtual host
+  bool managed = false;    // symmcts_platform_managed was called before cuInit
+  bool race_check = true;  // a broker that this process starts looks for races
 };
 
 struct MachineInfo {
@@ -37,6 +39,7 @@ struct MachineInfo {
   int first_gpu = 0;                    // machine-wide index of this host's GPU 0
   int gpu_count = 0;                    // GPUs of this host
   bool confidential_computing = false;  // multicast is off, and its attribute says so (A0.4)
+  bool race_check = false;              // the broker looks for races: tell it (race_wire.hpp)
 };
 
 struct Mapped {
@@ -138,6 +141,9 @@ class Client {
   virtual void befallen(const RankFault& fault, std::uint64_t number, Ns now) {
     (void)fault, (void)number, (void)now;
   }
+  // What this process's devices did (race_wire.hpp). One way; the `last` one waits until the broker
+  // has taken it, and has told what it found if nobody else is to come.
+  virtual void races(const Bytes& records, bool last) { (void)records, (void)last; }
   // A driver call begins: reports on a deadlock name the last ones. `function` is a literal.
   virtual void calls(const char* function) { (void)function; }
 

@@ -58,6 +58,7 @@ Result<std::unique_ptr<Client>> enter(UniqueFd socket, const JoinOptions& option
   machine.profile_name = in.take_text();
   machine.scenario_text = in.take_text();
   machine.seed = welcome.seed;
+  machine.race_check = welcome.race_check != 0;
   machine.rank = welcome.rank;
   machine.host = welcome.host;
   machine.first_gpu = welcome.first_gpu;

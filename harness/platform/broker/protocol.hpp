@@ -48,6 +48,7 @@ enum class Op : std::uint8_t {
   passed,                // u64 handle, text function (no answer)
   befallen,              // u64 number, text entry of the scenario: a fault has befallen this rank
   misuse,                // u64 at, u64 count, text kind, text what, text call (no answer)
+  races,                 // race_wire.hpp: records… (answered only when the process ends)
   look,                  // instead of a hello: u32 version, i32 host → u64 seed, text profile,
          // text name, u8 confidential computing, u8 FabricManager, u32 GPUs, u64 used…; or text
          // on refusal
@@ -77,6 +78,7 @@ struct Welcome {
   std::int32_t rank = 0, host = 0, first_gpu = 0, gpu_count = 0;
   std::uint8_t has_holds = 0;
   std::uint8_t confidential_computing = 0;
+  std::uint8_t race_check = 0;
 };
 
 // Ranges in one reply about replicas.

@@ -76,6 +76,12 @@ Status Server::start() {
 }
 
 int Server::run() {
+  const int code = serve();
+  state_.end();
+  return code;
+}
+
+int Server::serve() {
   std::array<epoll_event, 256> events;
   while (true) {
     int timeout = -1;
@@ -330,6 +336,15 @@ void Server::misused(int rank, const Misuse& misuse) { report(misuse_json(rank, 
 
 void Server::befallen(const RankFault& fault, std::uint64_t number, Ns at) {
   report(fault_json(fault, number, at) + "\n");
+}
+
+void Server::raced(const Race& race) {
+  std::fprintf(stderr, "symmcts-broker: %s\n", printable(race_text(race)).c_str());
+  report(race_json(race) + "\n");
+}
+
+void Server::races_checked(const RaceCheckReport& checked) {
+  report(race_check_json(checked) + "\n");
 }
 
 void Server::report(const std::string& lines) const {

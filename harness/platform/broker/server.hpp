@@ -25,7 +25,7 @@ class Server : public Outlet {
   struct Options {
     std::optional<ListeningSocket> listening;  // none: only the client given by `client`
     UniqueFd client;                           // a connection that exists already, or none
-    std::string report_path;                   // takes deadlocks and misuse; empty: none
+    std::string report_path;                   // takes deadlocks, misuse, races; empty: none
     int expected_clients = 0;                  // does not end before so many have come
     bool stay = false;                         // ends only by a signal
     bool started_by_client = false;            // ends if none ever comes
@@ -43,6 +43,8 @@ class Server : public Outlet {
   void deadlocked(const DeadlockReport& deadlock) override;
   void misused(int rank, const Misuse& misuse) override;
   void befallen(const RankFault& fault, std::uint64_t number, Ns at) override;
+  void raced(const Race& race) override;
+  void races_checked(const RaceCheckReport& report) override;
   void refuse(ClientId client) override;
 
  private:
@@ -59,6 +61,7 @@ class Server : public Outlet {
 
   Server(Options options, BrokerState::Setup setup, PublishedPage page);
   Status start();
+  int serve();
   bool watch(int fd, Watch kind, std::uint32_t events);
   void accept_clients();
   void add_connection(UniqueFd socket);

@@ -158,6 +158,15 @@ void SocketClient::report_stuck(const Stuck& stuck) {
   tell(Op::stuck, fields.put_text(stuck.where).put_text(last_calls_.text()));
 }
 
+void SocketClient::races(const Bytes& records, bool last) {
+  const WireWriter fields = WireWriter().put_bytes(records);
+  if (last) {
+    ask(Op::races, fields);
+  } else {
+    tell(Op::races, fields);
+  }
+}
+
 void SocketClient::misused(const Misuse& misuse) {
   WireWriter fields;
   fields.put(misuse.at).put(misuse.count).put_text(misuse.kind);

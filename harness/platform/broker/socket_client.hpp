@@ -68,6 +68,7 @@ class SocketClient : public Client {
   void report_stuck(const Stuck& stuck) override;
   void report_running() override;
   void misused(const Misuse& misuse) override;
+  void races(const Bytes& records, bool last) override;
   void calls(const char* function) override { last_calls_.note(function); }
 
   void before(CallTime& time, const char* function, std::uint64_t handle) override;

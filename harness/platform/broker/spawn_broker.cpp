@@ -77,6 +77,7 @@ Status start_broker(const JoinOptions& options, const std::vector<std::string>& 
                                  "--seed",
                                  std::to_string(options.seed)};
   if (!options.scenario.empty()) words.insert(words.end(), {"--scenario", options.scenario});
+  if (!options.race_check) words.emplace_back("--no-race-check");
   words.insert(words.end(), how.begin(), how.end());
   std::vector<int> keep{writer.get()};
   if (client_fd >= 0) keep.push_back(client_fd);

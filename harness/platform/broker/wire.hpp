@@ -26,6 +26,10 @@ class WireWriter {
     bytes_.insert(bytes_.end(), text.begin(), text.end());
     return *this;
   }
+  WireWriter& put_bytes(const Bytes& bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return *this;
+  }
   const Bytes& bytes() const { return bytes_; }
 
  private:
@@ -51,6 +55,9 @@ class WireReader {
     return raw == nullptr ? std::string() : std::string(raw, raw + size);
   }
   bool ok() const { return ok_; }
+  // What was read means nothing: as if it had not been there.
+  void fail() { ok_ = false; }
+  bool at_end() const { return left_ == 0; }
   // Everything was there, and nothing more.
   bool done() const { return ok_ && left_ == 0; }
 

@@ -29,6 +29,8 @@ struct Op {
   Ns end = 0;
   bool done = false;
 
+  std::vector<std::uint64_t> after;  // ids of what it was ordered behind, done or not
+
   // Bookkeeping of the timeline.
   int pending = 0;  // dependencies that are not done
   std::vector<OpPtr> dependents;

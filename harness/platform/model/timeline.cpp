@@ -17,9 +17,28 @@ std::uint64_t scale_up(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return static_cast<std::uint64_t>((Wide{a} * b + c - 1) / c);
 }
 
+// What a seed may hold up work by: less than the 10 us from which the judge takes a copy to have
+// been kept waiting by another.
+constexpr Ns kMostDelay = 8'000;
+
+// splitmix64
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+// Half of all work begins at once. Edges and waits take no time of their own.
+Ns delay_of(const Op& op, std::uint64_t seed) {
+  if (seed == 0 || op.kind == OpKind::marker || op.kind == OpKind::wait_word) return 0;
+  const std::uint64_t drawn = mixed(seed ^ mixed(op.id));
+  return (drawn & 1) == 0 ? 0 : (drawn >> 1) % (kMostDelay + 1);
+}
+
 }  // namespace
 
-Timeline::Timeline(const Profile& profile) : profile_(profile) {}
+Timeline::Timeline(const Profile& profile, std::uint64_t seed) : profile_(profile), seed_(seed) {}
 
 Timeline::~Timeline() {
   // Each operation owns the next: a long queue must not be destroyed by recursion.
@@ -42,6 +61,7 @@ void Timeline::remove_stream(std::uint32_t stream) {
 
 void Timeline::depend(const OpPtr& op, const OpPtr& on) {
   if (on == nullptr || on == op) return;
+  op->after.push_back(on->id);
   if (on->done) {
     op->ready = std::max(op->ready, on->end);
   } else {
@@ -72,7 +92,12 @@ OpPtr Timeline::add(std::uint32_t stream, Ns submitted, OpKind kind) {
 
 void Timeline::seal(const OpPtr& op) {
   open_[op->id] = op;
-  if (op->pending == 0) queue_.emplace(op->ready, kReady, op->id);
+  if (op->pending == 0) becomes_ready(op);
+}
+
+void Timeline::becomes_ready(const OpPtr& op) {
+  op->ready += delay_of(*op, seed_);
+  queue_.emplace(op->ready, kReady, op->id);
 }
 
 OpPtr Timeline::copy(std::uint32_t stream, Ns submitted, CopyClass copy_class,
@@ -120,6 +145,14 @@ std::vector<OpPtr> Timeline::last_of_device(int device) const {
     if (stream.device == device && stream.last != nullptr) ops.push_back(stream.last);
   }
   return ops;
+}
+
+const Op* Timeline::next_act() const {
+  if (queue_.empty()) return nullptr;
+  const auto [at, phase, id] = *queue_.begin();
+  if (phase == kStart) return nullptr;
+  const Op* op = open_.at(id).get();
+  return phase == kComplete || op->kind == OpKind::wait_word ? op : nullptr;
 }
 
 std::optional<Happening> Timeline::step() {
@@ -198,7 +231,7 @@ std::optional<Happening> Timeline::complete(const OpPtr& op, Ns at) {
   }
   for (const OpPtr& next : op->dependents) {
     next->ready = std::max(next->ready, at);
-    if (--next->pending == 0) queue_.emplace(next->ready, kReady, next->id);
+    if (--next->pending == 0) becomes_ready(next);
   }
   op->dependents.clear();
   return Happening{Happening::Kind::completed, op, at};

@@ -35,8 +35,9 @@ struct Happening {
 // everything at once). It then takes the place that the engines left idle.
 class Timeline {
  public:
-  // `profile` must outlive the timeline.
-  explicit Timeline(const Profile& profile);
+  // `profile` must outlive the timeline. `seed`: work that becomes ready may begin a little later,
+  // so that what is unordered comes in another order; 0: nothing does.
+  explicit Timeline(const Profile& profile, std::uint64_t seed = 0);
   ~Timeline();
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
@@ -63,6 +64,9 @@ class Timeline {
 
   // When something happens next; kNever if nothing will without a call of this class.
   Ns next() const { return queue_.empty() ? kNever : std::get<0>(*queue_.begin()); }
+  // The operation that step() would complete, or whose wait it would reach. Null where it would do
+  // neither, or complete a marker.
+  const Op* next_act() const;
   // Goes there. Precondition: next() != kNever. Empty where nothing of interest happened.
   std::optional<Happening> step();
 
@@ -90,6 +94,7 @@ class Timeline {
 
   OpPtr add(std::uint32_t stream, Ns submitted, OpKind kind);
   void seal(const OpPtr& op);
+  void becomes_ready(const OpPtr& op);
   static void depend(const OpPtr& op, const OpPtr& on);
   std::optional<Happening> on_ready(const OpPtr& op, Ns at);
   std::optional<Happening> complete(const OpPtr& op, Ns at);
@@ -103,6 +108,7 @@ class Timeline {
   void reprice(int device, Ns at);
 
   const Profile& profile_;
+  const std::uint64_t seed_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint32_t, Stream> streams_;
   std::map<std::uint64_t, OpPtr> open_;  // operations that have an entry in the queue

@@ -17,10 +17,19 @@ void say(const std::string& text) {
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
+// Seeds 0 and 1 are the schedule that was measured: nothing is held up.
+std::uint64_t schedule_of(const MachineInfo& machine) {
+  if (machine.seed < 2) return 0;
+  return machine.seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(machine.rank) + 1;
+}
+
 }  // namespace
 
 Executor::Executor(Client& client, const Profile& profile)
-    : client_(client), pid_(::getpid()), timeline_(profile) {
+    : client_(client),
+      pid_(::getpid()),
+      timeline_(profile, schedule_of(client.machine())),
+      trace_(client) {
   event_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::lock_guard lock(mutex_);
   thread_ = std::make_unique<std::thread>([this] { run(); });
@@ -68,7 +77,9 @@ bool Executor::blocked() const {
   // A poll that can be answered and an exchange whose deadline has passed, or that looks again, are
   // about to go on.
   const bool exchange_waits = exchanging_ && !deadline_passed_ && !looking_;
-  return !waiters_.empty() || calls_ > 0 || exchange_waits || (polls_ > 0 && !settled(poll_until_));
+  const bool turn_waits = settling_ > 0 && waits_for_turn();
+  return !waiters_.empty() || calls_ > 0 || exchange_waits || turn_waits ||
+         (polls_ > 0 && !settled(poll_until_));
 }
 
 bool Executor::runnable() const {
@@ -76,27 +87,47 @@ bool Executor::runnable() const {
   if (next == kNever) return false;
   if (!client_.deterministic()) return true;
   if (granted_ && next <= *granted_) return true;
-  if (next >= timeline_.earliest_wait()) return false;
+  return certain() && !next_is_shared();
+}
+
+// Nothing of this process can come before the next event any more.
+bool Executor::certain() const {
+  const Ns next = timeline_.next();
+  if (next == kNever || next >= timeline_.earliest_wait()) return false;
   // At the host's own time more can still be enqueued, so only what is before it is certain.
   return next < now() || !waiters_.empty();
+}
+
+bool Executor::next_is_shared() const {
+  if (shared_.empty() || !client_.deterministic()) return false;
+  const Op* op = timeline_.next_act();
+  return op != nullptr && shared_.contains(op->id);
 }
 
 void Executor::step(std::unique_lock<std::mutex>& lock) {
   const auto happening = timeline_.step();
   if (!happening) return;
+  trace_.begins();
   if (happening->kind == Happening::Kind::wait_ready) return reach(*happening);
   const OpPtr op = happening->op;
+  shared_.erase(op->id);
   const auto found = effects_.find(op->id);
-  if (found == effects_.end()) return;
+  if (found == effects_.end()) return trace_.completed(*op);
   const Effect effect = std::move(found->second);
   effects_.erase(found);
   busy_ = true;
   acting_ = op.get();
   in_host_function_ = op->kind == OpKind::host_function;
-  if (in_host_function_) changed_.notify_all();  // nobody may wait for its end but a synchronize
+  if (in_host_function_) {
+    changed_.notify_all();  // nobody may wait for its end but a synchronize
+    // The host sees what came before it, and may tell anybody.
+    trace_.completed(*op);
+    trace_.joined({op}, op->start);
+  }
   lock.unlock();
   effect(*op);
   lock.lock();
+  trace_.completed(*op);
   busy_ = in_host_function_ = false;
   acting_ = nullptr;
 }
@@ -109,6 +140,7 @@ void Executor::reach(const Happening& happening) {
   wait.id = happening.op->id;
   wait.ready = happening.at;
   reached_[wait.id] = happening.op;
+  shared_.erase(wait.id);
   client_.word_wait(wait);
 }
 
@@ -121,6 +153,7 @@ void Executor::satisfy_waiters() {
       continue;
     }
     for (const OpPtr& op : waiter.ops) join_clock(op->end);
+    trace_.joined(waiter.ops, now());
     waiter.done = any = true;
     it = waiters_.erase(it);
   }
@@ -130,6 +163,7 @@ void Executor::satisfy_waiters() {
 }
 
 void Executor::report_stuck() {
+  trace_.flush();  // nobody asks when the machine stands still for good
   Stuck stuck;
   stuck.next_event = timeline_.next();
   if (polls_ > 0) stuck.next_event = std::min(stuck.next_event, poll_until_);

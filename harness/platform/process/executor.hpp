@@ -11,11 +11,13 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "harness/platform/broker/client.hpp"
 #include "harness/platform/model/timeline.hpp"
 #include "harness/platform/model/units.hpp"
+#include "harness/platform/process/race_trace.hpp"
 
 namespace symmcts::platform {
 
@@ -29,6 +31,8 @@ using Effect = std::function<void(const Op& op)>;
 // T, or the host waits for device work of its own; and no word wait that was reached at or before T
 // is open, since its stream might go on before T. When the host is blocked and nothing is certain,
 // the broker is told what the next event is, and grants it when every rank is in that state.
+// What touches memory that other processes reach is never certain: it always takes a grant, so that
+// such bytes move, and words are looked at, in virtual time's order on the whole machine.
 // Otherwise everything that is enqueued runs at once, in order of time.
 //
 // At most one thread of the process blocks outside the driver (exchange) at a time. Everything is
@@ -55,11 +59,23 @@ class Executor {
     std::lock_guard lock(mutex_);
     return use(timeline_);
   }
+  // What the timeline need not know of an operation.
+  struct Traits {
+    RaceOp::Kind kind = RaceOp::Kind::plain;
+    // It touches memory that other processes reach: among them bytes move in virtual time's order.
+    bool shared = false;
+  };
   // Adds an operation: `make` calls the timeline once, with the present host time.
   using Make = std::function<OpPtr(Timeline& timeline, Ns now)>;
-  OpPtr add(const Make& make, Effect effect = nullptr);
+  OpPtr add(const Make& make, Effect effect, Traits traits);
+  OpPtr add(const Make& make) { return add(make, nullptr, {}); }
   // The same for a word wait; its id and ready time are filled in when it is reached.
-  OpPtr add_wait(const Make& make, const WordWait& wait);
+  OpPtr add_wait(const Make& make, const WordWait& wait, bool shared);
+  // What the operation in progress reads or writes; from its Effect.
+  void touches(const std::vector<Place>& places, bool write) { trace_.touches(places, write); }
+  void stream_ended(std::uint32_t stream);
+  // The process ends in order. What was not sent to the machine yet goes there.
+  void stopped();
 
   // Blocks until all of `ops` are done; the host clock joins their ends. `where` must be a literal.
   void wait_for(std::vector<OpPtr> ops, const char* where);
@@ -74,7 +90,7 @@ class Executor {
   // The exchange, as streams.hpp has it.
   std::uint64_t message_out(int to);
   int wait_begin(Ns deadline);
-  bool wait_end(const std::uint64_t* clocks, std::size_t count);
+  bool wait_end(const std::uint64_t* stamps, std::size_t count);
 
  private:
   struct Waiter {
@@ -84,6 +100,10 @@ class Executor {
 
   void run();
   bool runnable() const;
+  bool certain() const;
+  bool next_is_shared() const;
+  // It would run if it did not have to take its turn.
+  bool waits_for_turn() const { return certain() && next_is_shared(); }
   bool blocked() const;
   bool settled(Ns until) const;
   void step(std::unique_lock<std::mutex>& lock);
@@ -110,10 +130,13 @@ class Executor {
   std::unordered_map<std::uint64_t, Effect> effects_;
   std::unordered_map<std::uint64_t, WordWait> waits_;
   std::unordered_map<std::uint64_t, OpPtr> reached_;  // waits that the broker knows
+  std::unordered_set<std::uint64_t> shared_;          // operations that take turns
+  RaceTrace trace_;
 
   // Where the host is; all zero or empty: it runs.
   std::list<Waiter*> waiters_;
   int calls_ = 0;
+  int settling_ = 0;
   int polls_ = 0;
   Ns poll_until_ = 0;
   bool exchanging_ = false;

@@ -28,10 +28,15 @@ void Executor::host_moves() {
 
 void Executor::settle(std::unique_lock<std::mutex>& lock) {
   if (on_executor() || !client_.deterministic()) return;
-  const auto quiet = [&] { return in_host_function_ || (!busy_ && !runnable()); };
+  const auto quiet = [&] {
+    return in_host_function_ || (!busy_ && !runnable() && !waits_for_turn());
+  };
   if (quiet()) return;
+  ++settling_;
   poke();
   changed_.wait(lock, quiet);
+  --settling_;
+  host_moves();
 }
 
 void Executor::advance_to(Ns at) {
@@ -46,18 +51,22 @@ void Executor::spend(Ns cost) {
   settle(lock);
 }
 
-OpPtr Executor::add(const Make& make, Effect effect) {
+OpPtr Executor::add(const Make& make, Effect effect, Traits traits) {
   std::lock_guard lock(mutex_);
   OpPtr op = make(timeline_, now());
   if (effect) effects_[op->id] = std::move(effect);
+  if (traits.shared) shared_.insert(op->id);
+  trace_.submitted(*op, traits.kind);
   if (runnable()) poke();
   return op;
 }
 
-OpPtr Executor::add_wait(const Make& make, const WordWait& wait) {
+OpPtr Executor::add_wait(const Make& make, const WordWait& wait, bool shared) {
   std::lock_guard lock(mutex_);
   OpPtr op = make(timeline_, now());
   waits_[op->id] = wait;
+  if (shared) shared_.insert(op->id);
+  trace_.submitted_wait(*op, wait);
   if (runnable()) poke();
   return op;
 }
@@ -69,6 +78,7 @@ void Executor::wait_for(std::vector<OpPtr> ops, const char* where) {
   Waiter waiter{std::move(ops)};
   if (!busy_ && std::all_of(waiter.ops.begin(), waiter.ops.end(), op_done)) {
     for (const OpPtr& op : waiter.ops) join_clock(op->end);
+    trace_.joined(waiter.ops, now());
     return;
   }
   waiters_.push_back(&waiter);
@@ -100,7 +110,19 @@ bool Executor::poll(const OpPtr& op, Ns cost, const char* where) {
     --polls_;
     host_moves();
   }
-  return op->done && op.get() != acting_ && op->end <= until;
+  const bool done = op->done && op.get() != acting_ && op->end <= until;
+  if (done) trace_.joined({op}, now());
+  return done;
+}
+
+void Executor::stream_ended(std::uint32_t stream) {
+  std::lock_guard lock(mutex_);
+  trace_.stream_ended(stream, now());
+}
+
+void Executor::stopped() {
+  std::lock_guard lock(mutex_);
+  trace_.stopped(now());
 }
 
 void Executor::enter_blocking(const char* where) {
@@ -121,7 +143,7 @@ void Executor::leave_blocking(Ns at) {
 std::uint64_t Executor::message_out(int to) {
   std::lock_guard lock(mutex_);
   client_.message_out(to);
-  return now();
+  return trace_.sent(to, now());
 }
 
 int Executor::wait_begin(Ns deadline) {
@@ -137,11 +159,12 @@ int Executor::wait_begin(Ns deadline) {
   return client_.deterministic() ? event_fd_ : -1;
 }
 
-bool Executor::wait_end(const std::uint64_t* clocks, std::size_t count) {
+bool Executor::wait_end(const std::uint64_t* stamps, std::size_t count) {
   std::unique_lock lock(mutex_);
   exchanging_ = looking_ = false;
   deadline_ = kNever;
-  for (std::size_t i = 0; i < count; ++i) join_clock(clocks[i]);
+  for (std::size_t i = 0; i < count; ++i) join_clock(clock_of_stamp(stamps[i]));
+  trace_.heard(stamps, count, now());
   host_moves();
   if (count > 0) client_.message_in(count);
   const bool passed = deadline_passed_;

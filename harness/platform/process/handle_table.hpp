@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,7 +19,8 @@ struct Handle {
   std::uint64_t block_id = 0;    // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID of its mappings
   std::uint32_t references = 0;  // one each of create, import and retain, less the releases
   std::uint32_t mappings = 0;
-  const char* made_by = "";  // the call, and when it was made
+  std::atomic<bool> shared{false};  // other processes may reach its memory
+  const char* made_by = "";         // the call, and when it was made
   Ns made_at = 0;
 };
 

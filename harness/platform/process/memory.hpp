@@ -45,6 +45,17 @@ struct AddressInfo {
   std::uint64_t readable = 0;  // the same for who may at least read
 };
 
+// Copies and fills up to so many bytes may be flags that somebody waits for (design, section 5).
+inline constexpr std::uint64_t kLongestSignal = 16;
+
+// A stretch of physical memory, or of host memory, which has no allocation: then `offset` is its
+// address.
+struct Place {
+  std::uint64_t allocation = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
 // The number that the application sees for a physical handle: process-local (cuda.h:cuMemCreate).
 using AppHandle = std::uint64_t;
 
@@ -120,6 +131,18 @@ class Memory {
   // that were asked for count.
   virtual bool usable(std::uint64_t address, std::uint64_t size, int ordinal,
                       Touch touch = Touch::writes) = 0;
+
+  // What an access to [address, address + size) reaches at this moment: of a multicast mapping the
+  // bound replicas. Empty where it would fail.
+  virtual std::vector<Place> places(std::uint64_t address, std::uint64_t size) {
+    (void)address, (void)size;
+    return {};
+  }
+  // May another process reach any of it: it was imported, exported, bound, or is multicast?
+  virtual bool shared(std::uint64_t address, std::uint64_t size) {
+    (void)address, (void)size;
+    return false;
+  }
 
   // Moves bytes now. A multicast destination reaches exactly the replicas bound at this moment; a
   // multicast source is undefined on hardware and refused here (illegal_address).

@@ -76,6 +76,9 @@ class ProcessMemory final : public Memory {
   AddressInfo resolve(std::uint64_t address) override;
   bool usable(std::uint64_t address, std::uint64_t size, int ordinal, Touch touch) override;
 
+  std::vector<Place> places(std::uint64_t address, std::uint64_t size) override;
+  bool shared(std::uint64_t address, std::uint64_t size) override;
+
   // process_memory_bytes.cpp
   Code copy_bytes(std::uint64_t destination, std::uint64_t source, std::uint64_t size) override;
   Code fill_bytes(std::uint64_t destination, std::uint32_t value, int width,

@@ -7,8 +7,6 @@
 namespace symmcts::platform {
 namespace {
 
-constexpr std::uint64_t kLongestSignal = 16;  // design, section 5
-
 // Words are stored and read whole, because other processes look at them while they change.
 template <typename Word>
 void store(std::byte* at, std::uint64_t value) {

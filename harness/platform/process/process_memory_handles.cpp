@@ -83,6 +83,7 @@ Code ProcessMemory::export_fd(AppHandle number, int& fd) {
   if ((handle->info.handle_types & kHandlePosixFd) == 0) return Code::invalid_value;
   return gated("cuMemExportToShareableHandle", handle->info.handle,
                [&](CallTime& time, std::uint64_t&) {
+                 handle->shared = true;
                  return client_.export_fd(time, handle->info.handle, fd);
                });
 }
@@ -93,6 +94,7 @@ Code ProcessMemory::export_fabric(AppHandle number, std::array<std::uint8_t, 64>
   if ((handle->info.handle_types & kHandleFabric) == 0) return Code::invalid_value;
   return gated("cuMemExportToShareableHandle", handle->info.handle,
                [&](CallTime& time, std::uint64_t&) {
+                 handle->shared = true;
                  return client_.export_fabric(time, handle->info.handle, out);
                });
 }
@@ -126,7 +128,9 @@ Code ProcessMemory::import(const std::function<void(CallTime&)>& gate,
   if (code != Code::success) return code;
   const Ns now = clock_.now();
   std::lock_guard lock(mutex_);
-  out = handles_.add(info, false, kImport, now)->number;
+  const auto handle = handles_.add(info, false, kImport, now);
+  handle->shared = true;
+  out = handle->number;
   return Code::success;
 }
 

@@ -40,6 +40,7 @@ Code ProcessMemory::multicast_bind_mem(AppHandle number, std::uint64_t mc_offset
   if (!bound) return refuse("cuMulticastBindMem", memory);
   if (handle->info.kind != ObjectKind::multicast || bound->info.kind != ObjectKind::memory)
     return Code::invalid_value;
+  bound->shared = true;
   return gated("cuMulticastBindMem", handle->info.handle, [&](CallTime& time, std::uint64_t&) {
     return client_.multicast_bind(time, handle->info.handle, mc_offset, bound->info.object,
                                   mem_offset, size);
@@ -62,6 +63,7 @@ Code ProcessMemory::multicast_bind_address(AppHandle number, std::uint64_t mc_of
     return Code::invalid_value;
   const std::uint64_t offset = address - mapping->base;
   if (size > mapping->size - offset) return Code::invalid_value;
+  mapping->handle->shared = true;
   return gated("cuMulticastBindAddr", handle->info.handle, [&](CallTime& time, std::uint64_t&) {
     return client_.multicast_bind(time, handle->info.handle, mc_offset,
                                   mapping->handle->info.object, offset, size);

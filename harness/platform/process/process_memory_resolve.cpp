@@ -78,4 +78,27 @@ bool ProcessMemory::usable(std::uint64_t address, std::uint64_t size, int ordina
   return true;
 }
 
+std::vector<Place> ProcessMemory::places(std::uint64_t address, std::uint64_t size) {
+  std::vector<Place> out;
+  if (size == 0) return out;
+  const Code code = visit(address, size, [&](const Target& target) {
+    const bool host = target.allocation == 0;
+    out.push_back({target.allocation, host ? address + target.at : target.offset, target.size});
+  });
+  if (code != Code::success) out.clear();
+  return out;
+}
+
+bool ProcessMemory::shared(std::uint64_t address, std::uint64_t size) {
+  std::lock_guard lock(mutex_);
+  const std::uint64_t end = address + size;
+  while (address < end) {
+    const auto mapping = mappings_.find(address);
+    if (!mapping) return false;
+    if (mapping->handle->info.kind == ObjectKind::multicast || mapping->handle->shared) return true;
+    address = mapping->base + mapping->size;
+  }
+  return false;
+}
+
 }  // namespace symmcts::platform

@@ -50,6 +50,7 @@ Code ProcessStreams::destroy(StreamId stream) {
   if (streams_.erase(stream) == 0) return Code::invalid_handle;
   std::erase_if(default_streams_, [&](const auto& entry) { return entry.second == stream; });
   executor_.with([&](Timeline& timeline) { timeline.remove_stream(stream); });
+  executor_.stream_ended(stream);
   return Code::success;
 }
 

@@ -57,10 +57,11 @@ class ProcessStreams final : public Streams {
   void managed() override;
   std::uint64_t message_out(int to) override { return executor_.message_out(to); }
   int wait_begin(Ns deadline) override { return executor_.wait_begin(deadline); }
-  bool wait_end(const std::uint64_t* clocks, std::size_t count) override {
-    return executor_.wait_end(clocks, count);
+  bool wait_end(const std::uint64_t* stamps, std::size_t count) override {
+    return executor_.wait_end(stamps, count);
   }
   Code sticky_error() const override { return sticky_.load(); }
+  void stopped() override { executor_.stopped(); }
 
  private:
   struct EventState {
@@ -87,6 +88,11 @@ class ProcessStreams final : public Streams {
   // Takes a copy over the host's memory in pieces (process_streams_staged.cpp).
   void copy_through_host(StreamId stream, int ordinal, const CopyPlan& plan, const CopySpan& span,
                          const Origin& origin);
+  // Notes what an operation in progress did, for the search for races.
+  void wrote(std::uint64_t address, std::uint64_t bytes);
+  void read(std::uint64_t address, std::uint64_t bytes);
+  // What the executor must know of work that touches these bytes.
+  Executor::Traits traits(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
   // A stream of the platform's own, on a device.
   StreamId helper(int ordinal);
   void show(CopyRecord record, const Op& op);

@@ -104,19 +104,28 @@ OpPtr ProcessStreams::copy_group(StreamId stream, const CopyPlan& plan, CopyReco
       if (span.read_now) taken.push_back(take_now(span));
     }
   }
+  Executor::Traits how;
+  for (const CopySpan& span : spans) {
+    const Executor::Traits one = traits(span.destination, span.source, span.bytes);
+    how = {spans.size() == 1 ? one.kind : RaceOp::Kind::plain, how.shared || one.shared};
+  }
   return executor_.add(
       [&](Timeline& timeline, Ns now) {
         return timeline.copy(stream, now, plan.copy_class, record.bytes);
       },
       [this, record, spans = std::move(spans), taken = std::move(taken)](const Op& done) {
+        const bool pageable = record.source_kind == MemoryKind::pageable;
         if (sticky_error() != Code::success) return;
         for (const CopySpan& span : spans) {
           const Code code = memory_->copy_bytes(span.destination, span.source, span.bytes);
           if (moved(code) != Code::success) return;
+          if (!pageable || !span.read_now) read(span.source, span.bytes);
+          wrote(span.destination, span.bytes);
           memory_->log_words(span.destination, span.bytes, done.end);
         }
         show(record, done);
-      });
+      },
+      how);
 }
 
 }  // namespace symmcts::platform

@@ -31,6 +31,7 @@ Code ProcessStreams::fill(StreamId stream, const FillShape& shape, Origin origin
   if (row * shape.rows == 0) return Code::success;
   const FillRecord record =
       describe_fill(stream, ordinal, row * shape.rows, shape.value, origin, async);
+  const std::uint64_t reach = row + (shape.rows - 1) * shape.pitch;
   executor_.add([&](Timeline& timeline,
                     Ns now) { return timeline.copy(stream, now, CopyClass::dtod, record.bytes); },
                 [=, this](const Op& done) {
@@ -40,13 +41,15 @@ Code ProcessStreams::fill(StreamId stream, const FillShape& shape, Origin origin
                     const Code code =
                         memory_->fill_bytes(at, shape.value, shape.width, shape.count);
                     if (moved(code) != Code::success) return;
+                    wrote(at, row);
                     memory_->log_words(at, row, done.end);
                   }
                   FillRecord shown = record;
                   shown.start = done.start;
                   shown.end = done.end;
                   if (sink_ != nullptr) sink_->on_fill(shown);
-                });
+                },
+                traits(shape.destination, shape.destination, reach));
   return Code::success;
 }
 

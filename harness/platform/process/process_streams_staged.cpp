@@ -45,7 +45,8 @@ void ProcessStreams::copy_through_host(StreamId stream, int ordinal, const CopyP
                              Ns now) { return timeline.copy(down, now, CopyClass::dtoh, piece); },
                          [=, this](const Op& done) {
                            if (first && sticky_error() == Code::success) show(download, done);
-                         });
+                         },
+                         {});
     behind(up, last);
     last = executor_.add(
         [&](Timeline& timeline, Ns now) { return timeline.copy(up, now, upwards, piece); },
@@ -54,9 +55,12 @@ void ProcessStreams::copy_through_host(StreamId stream, int ordinal, const CopyP
           const std::uint64_t destination = span.destination + at;
           if (moved(memory_->copy_bytes(destination, span.source + at, piece)) != Code::success)
             return;
+          read(span.source + at, piece);
+          wrote(destination, piece);
           memory_->log_words(destination, piece, done.end);
           if (first) show(upload, done);
-        });
+        },
+        traits(span.destination + at, span.source + at, piece));
     behind(down, last);
     at += piece;
   }

@@ -11,6 +11,22 @@ Code ProcessStreams::moved(Code code) {
   return code;
 }
 
+void ProcessStreams::wrote(std::uint64_t address, std::uint64_t bytes) {
+  if (client_.machine().race_check) executor_.touches(memory_->places(address, bytes), true);
+}
+
+void ProcessStreams::read(std::uint64_t address, std::uint64_t bytes) {
+  if (client_.machine().race_check) executor_.touches(memory_->places(address, bytes), false);
+}
+
+Executor::Traits ProcessStreams::traits(std::uint64_t destination, std::uint64_t source,
+                                        std::uint64_t bytes) {
+  Executor::Traits traits;
+  if (bytes <= kLongestSignal) traits.kind = RaceOp::Kind::short_copy;
+  traits.shared = memory_->shared(destination, bytes) || memory_->shared(source, bytes);
+  return traits;
+}
+
 void ProcessStreams::show(CopyRecord record, const Op& op) {
   record.start = op.start;
   record.end = op.end;
@@ -40,11 +56,14 @@ Code ProcessStreams::write_value(StreamId stream, std::uint64_t address, std::ui
                                  int width) {
   int ordinal = 0;
   if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
+  const auto bytes = static_cast<std::uint64_t>(width);
   executor_.add([&](Timeline& timeline, Ns now) { return timeline.write_word(stream, now); },
                 [=, this](const Op& done) {
                   if (sticky_error() != Code::success) return;
+                  wrote(address, bytes);
                   moved(memory_->write_word(address, value, width, done.end));
-                });
+                },
+                {RaceOp::Kind::word_write, memory_->shared(address, bytes)});
   return Code::success;
 }
 
@@ -65,7 +84,7 @@ Code ProcessStreams::wait_value(StreamId stream, std::uint64_t address, std::uin
   wait.test = test;
   wait.value = value;
   executor_.add_wait([&](Timeline& timeline, Ns now) { return timeline.wait_word(stream, now); },
-                     wait);
+                     wait, memory_->shared(address, wait.width));
   return Code::success;
 }
 
@@ -73,7 +92,8 @@ Code ProcessStreams::host_function(StreamId stream, std::function<void()> functi
   int ordinal = 0;
   if (const Code code = may_enqueue(stream, ordinal); code != Code::success) return code;
   executor_.add([&](Timeline& timeline, Ns now) { return timeline.host_function(stream, now); },
-                [function = std::move(function)](const Op&) { function(); });
+                [function = std::move(function)](const Op&) { function(); },
+                {RaceOp::Kind::host_function, false});
   return Code::success;
 }
 

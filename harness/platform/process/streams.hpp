@@ -139,7 +139,10 @@ class Streams : public HostClock {
   virtual void managed() = 0;
   virtual std::uint64_t message_out(int to) = 0;
   virtual int wait_begin(Ns deadline) = 0;
-  virtual bool wait_end(const std::uint64_t* clocks, std::size_t count) = 0;
+  virtual bool wait_end(const std::uint64_t* stamps, std::size_t count) = 0;
+
+  // The process ends in order: tells the machine what it has not been told. Blocks until it knows.
+  virtual void stopped() = 0;
 
   // The first sticky error of device work on this process (illegal_address), or success.
   virtual Code sticky_error() const = 0;
