@@ -74,6 +74,30 @@ struct ScenarioFault {
   bool came_to_be() const { return t != kAbsent; }
 };
 
+// One of the two calls of a race.
+struct RaceParty {
+  int rank = -1;
+  std::int64_t stream = kAbsent;
+  std::string call;
+  std::int64_t correlation = kAbsent;
+  std::string access;  // "read" or "write"
+};
+
+// Two calls that touch the same bytes and that no edge orders.
+struct Race {
+  bool certain = false;  // else the ranks may have told each other by means that nobody sees
+  std::vector<RaceParty> accesses;  // two
+  std::int64_t bytes = 0;
+  std::int64_t count = 1;
+  std::string text;
+};
+
+// The search for races has ended.
+struct RaceCheck {
+  std::int64_t accesses = 0;  // of device work to memory, that were looked at
+  bool whole = false;         // every process told all it did
+};
+
 // What the machine or the supervisor knows and no rank can say (machine.jsonl).
 struct MachineEvidence {
   std::string file;
@@ -83,6 +107,8 @@ struct MachineEvidence {
   std::vector<UnitEnd> units;
   std::vector<Misuse> misuses;
   std::vector<ScenarioFault> faults;
+  std::vector<Race> races;
+  std::vector<RaceCheck> race_checks;
   std::vector<std::string> notes;
 };
 

@@ -71,6 +71,31 @@ ScenarioFault read_fault(JsonFields& fields) {
   return fault;
 }
 
+Race read_race(JsonFields& fields) {
+  Race race;
+  const std::string kind = fields.need_text("class");
+  race.certain = kind == "certain";
+  if (!race.certain && kind != "suspect") fields.fail("'class' is neither certain nor suspect");
+  if (const json* accesses = fields.array("accesses")) {
+    for (const json& access : *accesses) {
+      JsonFields members(access);
+      RaceParty party;
+      party.rank = static_cast<int>(members.need_number("rank"));
+      party.stream = members.need_amount("stream");
+      party.call = members.need_text("call");
+      party.correlation = members.number("corr");
+      party.access = members.need_text("access");
+      fields.fail(members.problem());
+      race.accesses.push_back(std::move(party));
+    }
+  }
+  if (race.accesses.size() != 2) fields.fail("'accesses' must hold two");
+  race.bytes = fields.need_amount("bytes");
+  race.count = fields.number("count", 1);
+  race.text = fields.text("text");
+  return race;
+}
+
 void read_machine_line(const std::string& type, JsonFields& fields, MachineEvidence& machine) {
   if (type == "hang") {
     machine.hangs.push_back(read_hang(fields));
@@ -93,6 +118,10 @@ void read_machine_line(const std::string& type, JsonFields& fields, MachineEvide
     machine.faults.push_back(read_fault(fields));
   } else if (type == "misuse") {
     machine.misuses.push_back(read_misuse(fields));
+  } else if (type == "race") {
+    machine.races.push_back(read_race(fields));
+  } else if (type == "race-check") {
+    machine.race_checks.push_back({fields.need_amount("accesses"), fields.flag("whole", false)});
   } else {
     fields.fail("unknown type '" + type + "'");
   }

@@ -6,7 +6,7 @@
 namespace symmcts::judge {
 
 std::vector<Verdict> judge_data(const Context& context) {
-  return {verdict_from_checks(context, "SM-DATA-1")};
+  return {verdict_from_checks(context, "SM-DATA-1"), judge_races(context)};
 }
 
 }  // namespace symmcts::judge

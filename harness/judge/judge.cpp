@@ -156,8 +156,9 @@ std::vector<std::string> read_notes(const Context& context) {
 }  // namespace
 
 const std::vector<std::string>& judged_ids() {
-  static const std::vector<std::string> ids{"SM-DATA-1", "SM-KIND-1", "SM-KIND-2", "SM-LIFE-1",
-                                            "SM-OVLP-1", "SM-OVLP-2", "SM-PROV-1", "SM-PROV-2"};
+  static const std::vector<std::string> ids{"SM-DATA-1", "SM-DATA-3", "SM-KIND-1",
+                                            "SM-KIND-2", "SM-LIFE-1", "SM-OVLP-1",
+                                            "SM-OVLP-2", "SM-PROV-1", "SM-PROV-2"};
   return ids;
 }
 

@@ -32,8 +32,14 @@ int rank_of(const Vote& vote) {
   return 6;
 }
 
-// "A", "A and B", "A, B and C".
-std::string listed(const std::vector<std::string>& words) {
+// "A", "A and B", "A, B and C"; of many, as with many seeds, the first and how many more.
+std::string listed(std::vector<std::string> words) {
+  constexpr std::size_t kMost = 16, kShown = 4;
+  if (words.size() > kMost) {
+    const std::string more = std::to_string(words.size() - kShown) + " more";
+    words.resize(kShown);
+    words.push_back(more);
+  }
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const char* between = i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";

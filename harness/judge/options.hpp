@@ -19,6 +19,9 @@ struct JudgeOptions {
   // shows it. Measured on H200 (hardware/stream-memory-ops): a barrier of two ranks, which is one
   // write and one wait, takes 4.4 us, as one batch 5.7 us.
   std::int64_t word_write = 5'700;
+  // A suspected race is one too: where all that orders ranks is seen, as in `run`, nothing else can
+  // have ordered them. False for programs whose messages are not seen.
+  bool suspects_fail = true;
   // The command that shows a verdict again; copied into each.
   std::string again;
 };

@@ -83,6 +83,10 @@ TEST(Damage, OfMachineLines) {
   const std::string lines =
       R"({"type":"hang","source":"platform","case":"A.B","ranks":[{"rank":0,"phase":"p","where":"w"}],"objects":[{"creator":0,"devices":2,"missing":[1],"empty":true}],"text":"t"})"
       "\n"
+      R"({"type":"race","t":9,"class":"suspect","accesses":[{"rank":0,"stream":13,"call":"c","corr":7,"access":"write","t":8},{"rank":1,"stream":14,"call":"d","corr":9,"access":"read","t":9}],"memory":"device","owner":1,"offset":64,"bytes":16,"count":2,"text":"t"})"
+      "\n"
+      R"({"type":"race-check","accesses":12,"whole":true})"
+      "\n"
       R"({"type":"exit","rank":0,"case":"A.B","signal":9})"
       "\n"
       R"({"type":"unit","case":"A.B","ids":["SM-LIFE-1"],"end":"hang"})"

@@ -236,6 +236,31 @@ TEST(MachineLines, ReadsAHang) {
   EXPECT_FALSE(machine.value().cut);
 }
 
+TEST(MachineLines, ReadsARace) {
+  const std::string race =
+      R"({"type":"race","t":9,"class":"certain","accesses":[{"rank":0,"stream":13,"call":"c","corr":7,"access":"write"},{"rank":1,"stream":14,"call":"d","corr":9,"access":"read"}],"memory":"device","owner":1,"offset":64,"bytes":16,"count":2,"text":"t"})"
+      "\n"
+      R"({"type":"race-check","accesses":12,"whole":true})"
+      "\n";
+  const std::string unit = R"({"type":"unit","case":"A.B","ids":[],"end":"done"})";
+  const Result<MachineEvidence> machine = read_machine_lines("m.jsonl", seal(race, unit));
+  ASSERT_TRUE(machine) << machine.error();
+  const Race& read = machine.value().races.at(0);
+  EXPECT_TRUE(read.certain);
+  EXPECT_EQ(read.accesses.at(1).rank, 1);
+  EXPECT_EQ(read.accesses.at(1).stream, 14);
+  EXPECT_EQ(read.accesses.at(0).access, "write");
+  EXPECT_EQ(read.bytes, 16);
+  EXPECT_EQ(read.count, 2);
+  EXPECT_EQ(machine.value().race_checks.at(0).accesses, 12);
+  EXPECT_TRUE(machine.value().race_checks.at(0).whole);
+
+  std::string other = race;
+  other.replace(other.find("certain"), 7, "perhaps");
+  EXPECT_EQ(read_machine_lines("m.jsonl", seal(other, unit)).error(),
+            "m.jsonl:1: 'class' is neither certain nor suspect");
+}
+
 TEST(MachineLines, TheUnitsLineEndsAndSealsTheFile) {
   const auto error_of_machine = [](const std::string& text) {
     const Result<MachineEvidence> machine = read_machine_lines("m.jsonl", text);

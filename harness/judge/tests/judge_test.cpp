@@ -70,6 +70,46 @@ TEST(Judge, SkipExplainsWhyItIsNotKnown) {
             "skipped []: no multicast permit");
 }
 
+std::string race_line(const std::string& kind) {
+  return R"({"type":"race","t":9,"class":")" + kind +
+         R"(","accesses":[{"rank":0,"stream":13,"call":"cuMemcpyAsync","corr":7,"access":"write"},)"
+         R"({"rank":3,"stream":14,"call":"cuMemcpyAsync","corr":9,"access":"read"}],"memory":)"
+         R"("device","owner":3,"offset":64,"bytes":16,"count":2,"text":"race: so and so"})"
+         "\n";
+}
+std::string race_check_line(const std::string& accesses, const std::string& whole) {
+  return R"({"type":"race-check","accesses":)" + accesses + R"(,"whole":)" + whole + "}\n";
+}
+
+TEST(Races, DecideWhetherThereIsOne) {
+  const auto verdict = [](const std::string& lines, bool suspects_fail = true) {
+    JudgeOptions options;
+    options.suspects_fail = suspects_fail;
+    return text_of(verdict_of(
+        judge(set_of({RankText(0), RankText(1)}, lines + unit_line(R"("SM-DATA-3")", "done")),
+              options),
+        "SM-DATA-3"));
+  };
+  const std::string looked = race_check_line("12", "true");
+  EXPECT_EQ(verdict(looked), "pass [0,1]: no race in 12 accesses");
+  EXPECT_EQ(verdict(race_line("certain") + looked), "fail [0,3]: race: so and so");
+  EXPECT_EQ(verdict(race_line("suspect") + looked), "fail [0,3]: race: so and so");
+  EXPECT_EQ(verdict(race_line("suspect") + looked, false), "pass [0,1]: no race in 12 accesses");
+  EXPECT_EQ(verdict(race_line("certain") + looked, false), "fail [0,3]: race: so and so");
+  EXPECT_EQ(verdict(""), "unknown []: nobody looked for races");
+  EXPECT_EQ(verdict(race_check_line("0", "true")), "unknown []: nothing was copied");
+  EXPECT_EQ(verdict(race_check_line("12", "false")),
+            "unknown []: the search for races did not see all of what a rank did");
+}
+
+TEST(Races, WrongDataFailsWithoutOne) {
+  RankText rank(0);
+  rank.mark("check", 1, R"("case":"C","ids":["SM-DATA-3"],"ok":false,"text":"byte 3 is 7")");
+  const Judgement got = judge(set_of(
+      {rank, RankText(1)}, race_check_line("12", "true") + unit_line(R"("SM-DATA-3")", "done")));
+  EXPECT_EQ(text_of(verdict_of(got, "SM-DATA-3")), "fail [0]: rank 0: byte 3 is 7");
+}
+
 TEST(Judge, MisuseIsANoteAndNoVerdict) {
   const std::string line =
       R"({"type":"misuse","rank":1,"t":5,"kind":"double-release","what":"physical handle",)"
