@@ -76,6 +76,7 @@ std::string again(const RunOptions& options, const Machine& machine, const std::
                      option("--ranks", std::to_string(options.ranks));
   if (!options.profile.empty()) text += option("--profile", options.profile);
   if (!unit.empty()) text += option("--filter", unit);
+  if (!options.race_check) text += " --no-race-check";
   return text + option("--seed", std::to_string(options.seed));
 }
 

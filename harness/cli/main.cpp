@@ -10,6 +10,7 @@
 #include <string>
 
 #include "harness/cli/console.hpp"
+#include "harness/cli/seeds.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/judge/exit_code.hpp"
 
@@ -23,6 +24,11 @@ std::string seed_problem(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, seed);
   if (error == std::errc() && stop == end) return {};
   return text + ": must be a whole number from 0 to 18446744073709551615";
+}
+
+std::string seeds_problem(const std::string& text) {
+  const auto range = read_seeds(text);
+  return range ? std::string() : range.error();
 }
 
 // Less than the least would measure the host's load. CLI11's own range lets `nan` through.
@@ -92,7 +98,12 @@ void add_run(CLI::App& app, Verbs& verbs) {
   add_placement(*run_verb, verbs.run.placement);
   run_verb->add_flag("--allow-multicast", verbs.run.placement.allow_multicast,
                      "permit multicast on a real driver");
+  run_verb->add_flag("!--no-race-check", verbs.run.race_check,
+                     "do not look for races; then nothing can pass SM-DATA-3");
   add_output(*run_verb, verbs.run);
+  run_verb->add_option("--seeds", verbs.run.seeds, "A..B: once with each seed from A to B")
+      ->check(seeds_problem)
+      ->excludes("--seed");
   run_verb->callback([&verbs] { verbs.chosen = [&verbs] { return run(verbs.run); }; });
 }
 

@@ -26,6 +26,8 @@ struct RunOptions {
   std::string profile;  // empty: the default of the machine
   std::string filter;
   std::uint64_t seed = 1;
+  std::string seeds;       // "A..B": one run a seed; empty: only `seed`
+  bool race_check = true;  // on the software platform
   std::string out = "symmcts-out";
   bool json = false;
 };

@@ -85,7 +85,12 @@ int run(const RunOptions& options) {
   suite.units = select_units(units.value(), options.filter);
   suite.ids = ids_of(suite.units);
   suite.scenarios = scenarios.value();
-  suite.again = [&](const std::string& unit) { return again(options, machine.value(), unit); };
+  suite.again = [&](const std::string& unit, std::uint64_t seed) {
+    RunOptions one = options;
+    one.seed = seed;
+    return again(one, machine.value(), unit);
+  };
+  if (!options.seeds.empty()) suite.seeds = read_seeds(options.seeds).value();
   report::Report result;
   result.verb = "run";
   if (suite.units.empty()) {
@@ -96,11 +101,12 @@ int run(const RunOptions& options) {
   }
   suite.request = std::move(request.value());
   suite.request.implementation = options.implementation;
+  suite.request.race_check = options.race_check;
   const auto out = prepare_output(options.out);
   if (!out) return fail(judge::kExitUsage, out.error());
   suite.request.out = out.value().path();
 
-  Progress progress(suite.units.size());
+  Progress progress(suite.units.size() * (suite.seeds ? suite.seeds->count() : 1));
   suite.progress = [&](std::size_t done, const std::string& unit) { progress.show(done, unit); };
   SuiteResult ended = run_suite(suite, host);
   judge::ExitRule rule;

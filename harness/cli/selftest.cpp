@@ -216,7 +216,7 @@ int selftest(const SelftestOptions& options) {
     suite.units = units.value();
     suite.ids = ids_of(suite.units);
     suite.scenarios = scenarios.value();
-    suite.again = [&](const std::string& unit) {
+    suite.again = [&](const std::string& unit, std::uint64_t) {
       RunOptions run;
       run.implementation = implementation.name;
       run.placement = options.placement;

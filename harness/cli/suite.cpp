@@ -26,14 +26,16 @@ judge::Judgement unreadable(const std::vector<std::string>& ids, const std::stri
   return judgement;
 }
 
-judge::UnitJudgement judge_unit(const Suite& suite, const launch::UnitResult& result) {
+judge::UnitJudgement judge_unit(const Suite& suite, const launch::UnitRequest& request,
+                                const launch::UnitResult& result) {
   judge::UnitJudgement out;
   out.unit = result.unit;
+  if (suite.seeds) out.unit += " with seed " + std::to_string(request.seed);
   out.ids = result.ids;
   judge::JudgeOptions options;
   options.ids = suite.ids;
-  options.again = suite.again(result.unit);
-  const fs::path folder = suite.request.out / "evidence" / launch::folder_of(result.unit);
+  options.again = suite.again(result.unit, request.seed);
+  const fs::path folder = request.out / "evidence" / launch::folder_of(result.unit);
   const auto set = evidence::load_unit(folder.string());
   if (set) out.judgement = judge::judge(set.value(), options);
   // Whatever the evidence says: a unit that ended in an error is one.
@@ -64,21 +66,32 @@ bool has_error(const judge::Judgement& judgement) {
       [](const judge::Verdict& verdict) { return verdict.status == judge::VerdictStatus::error; });
 }
 
+std::string folder_of_seed(std::uint64_t seed) { return "seed-" + std::to_string(seed); }
+
 SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
   SuiteResult result;
   std::vector<judge::UnitJudgement> judged;
-  for (const launch::UnitName& unit : suite.units) {
-    if (suite.progress) suite.progress(result.units.size(), unit.unit);
-    launch::UnitRequest request = suite.request;
-    request.unit = unit.unit;
-    request.ids = unit.ids;
-    const auto scenario = suite.scenarios.find(unit.unit);
-    if (scenario != suite.scenarios.end()) request.scenario = scenario->second;
-    result.units.push_back(launch::run_unit(request, host));
-    judged.push_back(judge_unit(suite, result.units.back()));
-    if (result.units.back().stop) {
-      result.stopped = true;
-      break;
+  const SeedRange seeds = suite.seeds.value_or(SeedRange{suite.request.seed, suite.request.seed});
+  for (std::uint64_t i = 0; i < seeds.count() && !result.stopped; ++i) {
+    for (const launch::UnitName& unit : suite.units) {
+      launch::UnitRequest request = suite.request;
+      request.seed = seeds.first + i;
+      request.unit = unit.unit;
+      request.ids = unit.ids;
+      std::string name = unit.unit;
+      if (suite.seeds) {
+        request.out /= folder_of_seed(request.seed);
+        name += " with seed " + std::to_string(request.seed);
+      }
+      if (suite.progress) suite.progress(result.units.size(), name);
+      const auto scenario = suite.scenarios.find(unit.unit);
+      if (scenario != suite.scenarios.end()) request.scenario = scenario->second;
+      result.units.push_back(launch::run_unit(request, host));
+      judged.push_back(judge_unit(suite, request, result.units.back()));
+      if (result.units.back().stop) {
+        result.stopped = true;
+        break;
+      }
     }
   }
   result.judgement = judged.size() == 1 ? judged.front().judgement : judge::merge(judged);
@@ -87,9 +100,10 @@ SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
     result.judgement.notes.push_back(unit.unit + " ended as " + launch::end_name(unit.end) + ": " +
                                      unit.text);
   }
-  if (result.stopped && result.units.size() < suite.units.size()) {
+  const std::uint64_t planned = suite.units.size() * seeds.count();
+  if (result.stopped && result.units.size() < planned) {
     result.judgement.notes.push_back(
-        "stopped by that: " + std::to_string(suite.units.size() - result.units.size()) +
+        "stopped by that: " + std::to_string(planned - result.units.size()) +
         " more cases were not run");
   }
   return result;

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/cli/seeds.hpp"
 #include "harness/judge/judge.hpp"
 #include "harness/launch/environment.hpp"
 #include "harness/launch/listing.hpp"
@@ -21,8 +23,10 @@ struct Suite {
   std::vector<launch::UnitName> units;
   std::map<std::string, std::filesystem::path> scenarios;  // unit -> file
   std::vector<std::string> ids;                            // that are judged
-  // The command that shows a unit's verdicts again.
-  std::function<std::string(const std::string& unit)> again;
+  // Every unit once with each of these, in folders of their own; empty: once with the request's.
+  std::optional<SeedRange> seeds;
+  // The command that shows a unit's verdicts again, with a seed.
+  std::function<std::string(const std::string& unit, std::uint64_t seed)> again;
   // Called before each unit: how many are done, and the name. May be empty.
   std::function<void(std::size_t done, const std::string& unit)> progress;
 };
@@ -32,6 +36,9 @@ struct SuiteResult {
   std::vector<launch::UnitResult> units;
   bool stopped = false;  // somebody interfered: the units after the last one did not run
 };
+
+// The folder of the output folder that a run with one of several seeds writes into.
+std::string folder_of_seed(std::uint64_t seed);
 
 // Runs and judges. A unit that ended otherwise than by verdicts is noted in the judgement. Blocks.
 SuiteResult run_suite(const Suite& suite, const launch::Variables& host);

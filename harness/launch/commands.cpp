@@ -43,6 +43,7 @@ Command broker_command(const UnitRequest& request, const RunDirectory& directory
                   "--expect-clients",
                   std::to_string(request.seats.size()),
                   "--stay"};
+  if (!request.race_check) command.argv.emplace_back("--no-race-check");
   if (!request.scenario.empty()) {
     command.argv.insert(command.argv.end(), {"--scenario", request.scenario.string()});
   }

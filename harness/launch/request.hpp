@@ -52,6 +52,7 @@ struct UnitRequest {
   std::vector<std::string> ids;        // requirements that it exercises
   std::vector<std::string> rank_args;  // further arguments of the rank program
   std::uint64_t seed = 0;
+  bool race_check = true;          // the machine looks for races; software only
   std::filesystem::path scenario;  // empty: none
   std::filesystem::path out;       // output folder, absolute; exists
   std::filesystem::path scratch;   // where the run directory goes; of find_scratch()

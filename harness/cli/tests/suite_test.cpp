@@ -9,6 +9,7 @@
 #include "harness/cli/common.hpp"
 #include "harness/cli/compare.hpp"
 #include "harness/cli/output.hpp"
+#include "harness/cli/seeds.hpp"
 #include "harness/judge/exit_code.hpp"
 #include "harness/launch/tests/scratch.hpp"
 
@@ -105,6 +106,35 @@ TEST(Quoted, SurvivesAShell) {
   EXPECT_EQ(quoted(""), "''");
   EXPECT_EQ(quoted("*"), "'*'");
   EXPECT_EQ(quoted("tab\tit's\033\xff"), "$'tab\\x09it\\'s\\x1b\\xff'");
+}
+
+TEST(Seeds, AreTwoNumbers) {
+  const auto error_of = [](const std::string& text) {
+    const auto range = read_seeds(text);
+    return range ? "" : range.error();
+  };
+  ASSERT_TRUE(read_seeds("3..7"));
+  EXPECT_EQ(read_seeds("3..7").value().first, 3u);
+  EXPECT_EQ(read_seeds("3..7").value().count(), 5u);
+  EXPECT_EQ(read_seeds("0..0").value().count(), 1u);
+  EXPECT_EQ(error_of("18446744073709551615..18446744073709551615"), "");
+  for (const char* text : {"", "7", "..7", "3..", "3...7", "-1..2", "1..2x", " 1..2", "1-2"}) {
+    EXPECT_EQ(error_of(text), std::string(text) +
+                                  ": must be A..B, two whole numbers from 0 to "
+                                  "18446744073709551615");
+  }
+  EXPECT_EQ(error_of("7..3"), "7..3: the second seed is before the first");
+  EXPECT_EQ(error_of("1..1000000"), "1..1000000: more than 100000 seeds");
+}
+
+TEST(Again, TellsThatNobodyLooksForRaces) {
+  RunOptions options;
+  options.race_check = false;
+  Machine machine;
+  machine.name = "p";
+  EXPECT_EQ(again(options, machine, "A.B"),
+            "symmcts run --impl reference --platform p --ranks 2 --filter A.B --no-race-check "
+            "--seed 1");
 }
 
 TEST(Again, TellsEveryOptionThatHasASay) {

@@ -1,0 +1,34 @@
+#include "harness/cli/seeds.hpp"
+
+#include <charconv>
+#include <string_view>
+
+namespace symmcts::cli {
+namespace {
+
+constexpr std::uint64_t kMostSeeds = 100'000;
+
+bool read_number(std::string_view text, std::uint64_t& out) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, out);
+  return error == std::errc() && stop == end;
+}
+
+}  // namespace
+
+Result<SeedRange> read_seeds(const std::string& text) {
+  SeedRange range;
+  const std::size_t dots = text.find("..");
+  const std::string_view all(text);
+  if (dots == std::string::npos || !read_number(all.substr(0, dots), range.first) ||
+      !read_number(all.substr(dots + 2), range.last)) {
+    return Error{text + ": must be A..B, two whole numbers from 0 to 18446744073709551615"};
+  }
+  if (range.last < range.first) return Error{text + ": the second seed is before the first"};
+  if (range.last - range.first >= kMostSeeds) {
+    return Error{text + ": more than " + std::to_string(kMostSeeds) + " seeds"};
+  }
+  return range;
+}
+
+}  // namespace symmcts::cli
