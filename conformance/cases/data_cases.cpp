@@ -1,4 +1,4 @@
-// Where the bytes of a multicast write land.
+// Where the bytes of a multicast write land, and when they are there.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -125,6 +125,83 @@ void multicast_write_reaches_every_replica(Bench& bench) {
   bench.close();
 }
 
+// Sizes at which a copy takes less, about as much, and more than the signals around it.
+constexpr std::array<std::size_t, 4> kParts = {64, 4096, std::size_t{64} << 10,
+                                               std::size_t{1} << 20};
+constexpr int kRounds = 6;
+constexpr std::size_t kMostGathered = std::size_t{8} << 20;  // of all ranks
+
+// All-gathers without a pause, each read on the same stream: nothing but what the implementation
+// enqueues keeps a read from coming before the bytes, or the next write before the read.
+bool gather_and_read(Bench& bench, std::unique_ptr<Block>& block, std::size_t bytes) {
+  const std::size_t all = bytes * static_cast<std::size_t>(bench.size());
+  Stream stream;
+  DeviceBuffer source;
+  PinnedBuffer seen;
+  std::string failure = stream.make();
+  if (failure.empty()) failure = source.make(bytes * kRounds);
+  if (failure.empty()) failure = seen.make(all * kRounds);
+  Content content;
+  for (int round = 0; round < kRounds; ++round) {
+    const Content part = pattern(bench.settings().seed, bench.rank(), round, bytes);
+    content.insert(content.end(), part.begin(), part.end());
+  }
+  if (failure.empty()) failure = upload(source.get(), content.data(), content.size());
+  if (!bench.need(failure)) return false;
+
+  Outcome outcome;
+  auto* const read = static_cast<unsigned char*>(seen.get());
+  for (std::size_t round = 0; round < kRounds && failure.empty() && outcome.ok; ++round) {
+    outcome = block->all_gather(source.get() + bytes * round, bytes, true, stream.get());
+    if (!outcome.ok) break;
+    failure = failure_of(cuMemcpyDtoHAsync(read + all * round, block->local(), all, stream.get()),
+                         "cuMemcpyDtoHAsync");
+  }
+  // Before waiting: a rank that could not submit would leave the others' streams waiting for ever.
+  if (!bench.need(failure) || !bench.step("all_gather", outcome)) {
+    stream.abandon();
+    source.abandon();
+    seen.abandon();
+    bench.abandon(std::move(block));
+    return false;
+  }
+  outcome.text = stream.synchronize();
+  outcome.ok = outcome.text.empty();
+  if (!bench.step("all_gather", outcome)) return false;
+
+  std::string wrong;
+  for (int round = 0; round < kRounds && wrong.empty(); ++round) {
+    for (int writer = 0; writer < bench.size() && wrong.empty(); ++writer) {
+      const Content expected = pattern(bench.settings().seed, writer, round, bytes);
+      const std::size_t at =
+          all * static_cast<std::size_t>(round) + bytes * static_cast<std::size_t>(writer);
+      const Content actual(read + at, read + at + bytes);
+      if (const auto differs = first_difference(expected, actual)) {
+        wrong = "all-gather " + std::to_string(round + 1) + " of " + std::to_string(bytes) +
+                " bytes a rank: rank " + std::to_string(bench.rank()) + " read byte " +
+                std::to_string(*differs) + " of rank " + std::to_string(writer) + " as " +
+                std::to_string(actual[*differs]) + " instead of " +
+                std::to_string(expected[*differs]);
+      }
+    }
+  }
+  return bench.check({"SM-DATA-3"}, wrong,
+                     "reads right behind all-gathers of " + std::to_string(bytes) +
+                         " bytes a rank saw all of them");
+}
+
+void reads_behind_all_gathers(Bench& bench) {
+  if (!bench.open()) return;
+  std::unique_ptr<Block> block = bench.make_block(kMostGathered);
+  if (block == nullptr) return;
+  for (const std::size_t part : kParts) {
+    if (part * static_cast<std::size_t>(bench.size()) > kMostGathered) break;
+    if (!gather_and_read(bench, block, part)) return;
+  }
+  if (!bench.free_block(std::move(block))) return;
+  bench.close();
+}
+
 }  // namespace
 
 std::span<const Case> data_cases() {
@@ -135,6 +212,7 @@ std::span<const Case> data_cases() {
            2,
            true,
            multicast_write_reaches_every_replica},
+      Case{"Data", "ReadsBehindAllGathers", {"SM-DATA-3"}, 2, true, reads_behind_all_gathers},
   };
   return cases;
 }

@@ -16,13 +16,16 @@ const std::vector<ImplementationEntry>& implementations() {
          .make = [] { return make_reference("reference", symm_mem::establish_multicast); }});
     for (const defects::Defect& defect : defects::all()) {
       const std::string name = "defect:" + std::string(defect.name);
-      list.push_back(
-          {.name = name,
-           .summary = std::string(defect.summary),
-           .caught_by = std::string(defect.caught_by),
-           .source = std::string(defect.source),
-           .needs = std::string(defect.needs),
-           .make = [name, order = defect.order] { return make_reference(name, order); }});
+      list.push_back({.name = name,
+                      .summary = std::string(defect.summary),
+                      .caught_by = std::string(defect.caught_by),
+                      .source = std::string(defect.source),
+                      .needs = std::string(defect.needs),
+                      .make = [name, order = defect.order, all_gather = defect.all_gather] {
+                        return make_reference(
+                            name, order == nullptr ? symm_mem::establish_multicast : order,
+                            all_gather);
+                      }});
     }
     return list;
   }();

@@ -1,5 +1,6 @@
 #include "harness/adapter/reference.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "symm_mem/team.hpp"
@@ -28,7 +29,8 @@ Outcome misuse(std::string call, std::string text) {
 
 class ReferenceBlock final : public Block {
  public:
-  explicit ReferenceBlock(std::unique_ptr<symm_mem::Block> block) : block_(std::move(block)) {}
+  ReferenceBlock(std::unique_ptr<symm_mem::Block> block, defects::AllGather all_gather, int member)
+      : block_(std::move(block)), all_gather_(all_gather), member_(member) {}
 
   std::size_t bytes() const override { return block_->bytes(); }
   CUdeviceptr local() const override { return block_->local(); }
@@ -41,6 +43,9 @@ class ReferenceBlock final : public Block {
   }
   Outcome all_gather(CUdeviceptr source, std::size_t bytes_per_rank, bool use_multicast,
                      CUstream stream) override {
+    if (all_gather_ != nullptr && use_multicast) {
+      return outcome_of(all_gather_(*block_, source, bytes_per_rank, member_, stream));
+    }
     return outcome_of(block_->all_gather(
         source, bytes_per_rank, use_multicast ? symm_mem::Path::multicast : symm_mem::Path::unicast,
         stream));
@@ -51,12 +56,15 @@ class ReferenceBlock final : public Block {
 
  private:
   std::unique_ptr<symm_mem::Block> block_;
+  defects::AllGather all_gather_;
+  int member_;  // this rank in the group
 };
 
 class ReferenceImplementation final : public Implementation {
  public:
-  ReferenceImplementation(std::string name, symm_mem::MulticastOrder order)
-      : name_(std::move(name)), order_(order) {}
+  ReferenceImplementation(std::string name, symm_mem::MulticastOrder order,
+                          defects::AllGather all_gather)
+      : name_(std::move(name)), order_(order), all_gather_(all_gather) {}
 
   std::string name() const override { return name_; }
 
@@ -76,6 +84,9 @@ class ReferenceImplementation final : public Implementation {
     auto team = symm_mem::Team::open(*context.exchange, std::move(options));
     if (!team) return outcome_of(team.status());
     team_ = team.take();
+    const auto self = std::find(context.members.begin(), context.members.end(), context.rank);
+    member_ =
+        context.members.empty() ? context.rank : static_cast<int>(self - context.members.begin());
     return {};
   }
 
@@ -83,7 +94,7 @@ class ReferenceImplementation final : public Implementation {
     if (team_ == nullptr) return misuse("make_block", "not open");
     auto made = team_->make_block(bytes);
     if (!made) return outcome_of(made.status());
-    block = std::make_unique<ReferenceBlock>(made.take());
+    block = std::make_unique<ReferenceBlock>(made.take(), all_gather_, member_);
     return {};
   }
 
@@ -103,13 +114,16 @@ class ReferenceImplementation final : public Implementation {
  private:
   std::string name_;
   symm_mem::MulticastOrder order_;
+  defects::AllGather all_gather_;
+  int member_ = 0;
   std::unique_ptr<symm_mem::Team> team_;
 };
 
 }  // namespace
 
-std::unique_ptr<Implementation> make_reference(std::string name, symm_mem::MulticastOrder order) {
-  return std::make_unique<ReferenceImplementation>(std::move(name), order);
+std::unique_ptr<Implementation> make_reference(std::string name, symm_mem::MulticastOrder order,
+                                               defects::AllGather all_gather) {
+  return std::make_unique<ReferenceImplementation>(std::move(name), order, all_gather);
 }
 
 }  // namespace symmcts
