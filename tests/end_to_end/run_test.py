@@ -17,7 +17,7 @@ class ExitCodes(Case):
         self.assertEqual(result["exit"], 0)
         found = verdicts(result)
         for requirement in ("SM-PROV-1", "SM-PROV-2", "SM-KIND-1", "SM-KIND-2", "SM-OVLP-1",
-                            "SM-OVLP-2", "SM-LIFE-1", "SM-DATA-1"):
+                            "SM-OVLP-2", "SM-LIFE-1", "SM-DATA-1", "SM-DATA-3"):
             self.assertEqual(found[requirement]["status"], "pass", found.get(requirement))
 
     def test_both_handle_routes_and_more_ranks(self):
@@ -25,7 +25,7 @@ class ExitCodes(Case):
                          self.scratch / "o")
 
     def test_defects_fail(self):
-        for defect in ("root-keeps-native", "root-releases-early"):
+        for defect in ("missing-event-wait", "root-keeps-native", "root-releases-early"):
             with self.subTest(defect):
                 self.expect_exit(1, "run", "--platform", "gb200-nvl2", "--impl",
                                  f"defect:{defect}", "--out", self.scratch / defect)
@@ -109,7 +109,8 @@ class ExitCodes(Case):
                                self.scratch / "o")
         found = {i["name"]: i for i in run.json["implementations"]}
         self.assertEqual({n: i["ok"] for n, i in found.items()},
-                         {"reference": True, "defect:root-keeps-native": True,
+                         {"reference": True, "defect:missing-event-wait": True,
+                          "defect:root-keeps-native": True,
                           "defect:root-releases-early": False})
         early = found["defect:root-releases-early"]
         self.assertIn("FABRIC", early["skipped"])
