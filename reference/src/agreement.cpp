@@ -76,6 +76,13 @@ Agreement::Agreement(Exchange& exchange, Group group, std::chrono::nanoseconds d
 
 std::uint64_t Agreement::next_tag() { return tag_prefix_ | sequence_++; }
 
+void Agreement::pause(std::chrono::nanoseconds time) {
+  // A message of this rank to itself that nobody sends: no sequence number is ever that high.
+  Bytes nothing;
+  (void)exchange_.receive(exchange_.rank(), tag_prefix_ | 0xffffffffu, nothing, time);
+}
+
+// SM-AGRE-8: every wait has a deadline, and its end names the rank.
 Error Agreement::broken(const ExchangeResult& result, const char* call, Phase phase, int member) {
   const int rank = group_.members[static_cast<std::size_t>(member)];
   std::string text = "rank " + std::to_string(rank);

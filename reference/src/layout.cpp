@@ -7,7 +7,8 @@
 namespace symm_mem {
 namespace {
 
-constexpr std::uint32_t kLayoutVersion = 1;
+// 2: captured barriers and signals, and the multicast probe, have words of their own.
+constexpr std::uint32_t kLayoutVersion = 2;
 
 bool unpack(const Bytes& record, std::uint32_t& version, Layout& layout) {
   Reader reader(record);
@@ -41,8 +42,8 @@ Result<Layout> plan_layout(std::uint64_t bytes, int ranks, std::size_t granulari
   layout.bytes = bytes;
   layout.ranks = static_cast<std::uint32_t>(ranks);
   layout.route = route;
-  const std::uint64_t words = layout.signal_word(kChannels, 0);
-  layout.data_offset = (words + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  const std::uint64_t pads = layout.probe(layout.ranks) + kProbeBytes;
+  layout.data_offset = (pads + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
   if (bytes > std::numeric_limits<std::uint64_t>::max() - layout.data_offset - granularity) {
     return refuse_plan("size " + std::to_string(bytes) + " is out of range");
   }

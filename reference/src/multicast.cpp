@@ -12,7 +12,7 @@ Status Multicast::create_and_export() {
   }
   CUmulticastObjectProp properties{};
   properties.numDevices = static_cast<unsigned>(site.agreement->group().size());
-  properties.size = bytes;
+  properties.size = unicast.layout.total;
   properties.handleTypes = static_cast<unsigned long long>(site.terms.route);
   CUmemGenericAllocationHandle value = 0;
   const Status status =
@@ -56,7 +56,7 @@ Status Multicast::vote(Phase phase, Status mine) {
 
 Status Multicast::bind() {
   site.enter(Phase::bind);
-  Result<Binding> bound = Binding::bind(object, site.device, memory, bytes);
+  Result<Binding> bound = Binding::bind(object, site.device, unicast.memory, unicast.layout.total);
   if (!bound) return bound.error();
   binding = bound.take();
   return {};
@@ -64,8 +64,8 @@ Status Multicast::bind() {
 
 Status Multicast::map() {
   site.enter(Phase::map_multicast);
-  Result<MappedRange> mapped =
-      MappedRange::map(object, bytes, site.terms.granularity, site.device, Phase::map_multicast);
+  Result<MappedRange> mapped = MappedRange::map(
+      object, unicast.layout.total, site.terms.granularity, site.device, Phase::map_multicast);
   if (!mapped) return mapped.error();
   range = mapped.take();
   return {};
@@ -80,27 +80,43 @@ Status Multicast::release_create_reference() {
 
 Status Multicast::close() {
   Status first = range.close(Phase::teardown);
+  // SM-TEAR-2: this rank's own device, exactly the bound range.
   keep_first(first, binding.close(Phase::teardown));
+  // SM-LIFE-5: one release for the import, one for the create reference where it is still held.
   keep_first(first, object.release(Phase::teardown));
   shared = Shareable();
   keep_first(first, created.release(Phase::teardown));
   return first;
 }
 
+void Multicast::abandon() {
+  range.abandon();
+  binding.abandon();
+  object.abandon();
+  created.abandon();
+}
+
 Status establish_multicast(Multicast& multicast) {
+  // SM-AGRE-5: the root's failure reaches everybody in the place of its export.
   Status agreed = multicast.share(multicast.create_and_export());
   if (!agreed) return agreed;
 
+  // SM-PROV-1, SM-PROV-2, SM-PROV-3: without a condition on the rank, the root, its ordinal or the
+  // block. SM-PROV-4: all that follows goes through this import.
   Status mine = multicast.import_object();
   if (mine) mine = multicast.add_device();
+  // SM-AGRE-1: past this vote every device has been added, so that no bind waits for ever.
   agreed = multicast.vote(Phase::add_device, std::move(mine));
   if (!agreed) return agreed;
 
+  // SM-AGRE-6: bind, then map.
   mine = multicast.bind();
   if (mine) mine = multicast.map();
+  // SM-AGRE-2: no rank takes this for success before all have mapped.
   agreed = multicast.vote(Phase::map_multicast, std::move(mine));
   if (!agreed) return agreed;
 
+  // SM-LIFE-1, SM-LIFE-2: after every import, which the votes have shown, and not never.
   return multicast.vote(Phase::release_create, multicast.release_create_reference());
 }
 

@@ -1,5 +1,7 @@
 #include "symm_mem/rendezvous.hpp"
 
+#include "own_stream.hpp"
+
 namespace symm_mem {
 
 Status Unicast::allocate(std::uint64_t bytes) {
@@ -31,16 +33,13 @@ Status Unicast::allocate(std::uint64_t bytes) {
 Status Unicast::zero_pads() {
   const ContextScope scope(site.context, Phase::allocate);
   if (!scope.status()) return scope.status();
-  // A stream of its own: the default stream would wait for, and hold up, the caller's work.
-  CUstream stream = nullptr;
-  Status status =
-      check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", Phase::allocate);
+  const CaptureTolerance tolerance;
+  OwnStream stream(Phase::allocate);
+  Status status = stream.open();
   if (!status) return status;
-  keep_first(status, check(cuMemsetD8Async(local.address(), 0, layout.data_offset, stream),
-                           "cuMemsetD8Async", Phase::allocate));
-  keep_first(status, check(cuStreamSynchronize(stream), "cuStreamSynchronize", Phase::allocate));
-  keep_first(status, check(cuStreamDestroy(stream), "cuStreamDestroy", Phase::allocate));
-  return status;
+  status = check(cuMemsetD8Async(local.address(), 0, layout.data_offset, stream.get()),
+                 "cuMemsetD8Async", Phase::allocate);
+  return status ? stream.finish(*site.agreement) : status;
 }
 
 Status Unicast::exchange_layout(Status mine) {
@@ -105,15 +104,23 @@ Status Unicast::close() {
   return first;
 }
 
+void Unicast::abandon() {
+  for (MappedRange& peer : peers) peer.abandon();
+  for (PhysicalHandle& peer : peer_memory) peer.abandon();
+  local.abandon();
+  memory.abandon();
+}
+
 CUdeviceptr Unicast::pad(int member) const {
   if (member == site.agreement->group().me) return local.address();
   return peers[static_cast<std::size_t>(member)].address();
 }
 
-Status establish_unicast(Unicast& unicast, std::uint64_t bytes) {
+Status establish_unicast(Unicast& unicast, std::uint64_t bytes, Status ready) {
   Agreement& agreement = *unicast.site.agreement;
 
-  Status mine = unicast.allocate(bytes);
+  Status mine = std::move(ready);
+  if (mine) mine = unicast.allocate(bytes);
   if (mine) mine = unicast.zero_pads();
   Status agreed = unicast.exchange_layout(std::move(mine));
   if (!agreed) return agreed;

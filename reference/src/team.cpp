@@ -18,6 +18,7 @@ Result<std::unique_ptr<Team>> Team::open(Exchange& exchange, TeamOptions options
   const MulticastPermit permit = options.permit;
   std::unique_ptr<Team> team(new Team(exchange, group.take(), std::move(options)));
   Site& site = team->site_;
+  const CaptureTolerance tolerance;
 
   site.enter(Phase::open);
   const Result<Capability> mine = probe_capability(site.device, routes, permit);
@@ -40,7 +41,8 @@ Result<std::unique_ptr<Team>> Team::open(Exchange& exchange, TeamOptions options
 
 Result<std::unique_ptr<Block>> Team::make_block(std::size_t bytes) {
   auto block = std::make_unique<Block>(site_);
-  const Status agreed = block->establish(bytes, order_);
+  const CaptureTolerance tolerance;
+  const Status agreed = block->establish(bytes, order_, Status());
   if (!agreed) return agreed.error();
   return block;
 }

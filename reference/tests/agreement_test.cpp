@@ -71,6 +71,19 @@ TEST(Agreement, TheLowestFailingRankIsNamedOnAll) {
   EXPECT_THAT(run_ranks(4, body), IsEmpty());
 }
 
+// A pause is no step of the group: one rank may pause and the others not.
+TEST(Agreement, APauseWaitsAndDisturbsNobody) {
+  const RankBody body = [](Exchange& exchange, Complaints& complaints) {
+    Agreement agreement(exchange, group_of(exchange, 1, {}, 1, complaints), seconds(30));
+    for (int round = 0; round < 3; ++round) {
+      if (exchange.rank() == round) agreement.pause(milliseconds(20));
+      const auto all = agreement.all_gather(Phase::open, {}, one_byte(round));
+      expect(all && all.value() == std::vector<Bytes>(3, one_byte(round)), "round", complaints);
+    }
+  };
+  EXPECT_THAT(run_ranks(3, body), IsEmpty());
+}
+
 TEST(Agreement, ARootThatFailedBroadcastsItsErrorAndNoPayload) {
   const RankBody body = [](Exchange& exchange, Complaints& complaints) {
     Agreement agreement(exchange, group_of(exchange, 1, {}, 0, complaints), seconds(30));

@@ -32,19 +32,29 @@ TEST(Layout, TotalIsAMultipleOfTheGranularityAndHoldsPadsAndData) {
   }
 }
 
-TEST(Layout, NoTwoChannelsOrRanksShareAWord) {
-  const auto layout = plan_layout(1, 8, 2 * kMiB, 1);
-  ASSERT_TRUE(layout);
-  std::set<std::uint64_t> words;
-  for (int channel = 0; channel < kChannels; ++channel) {
-    for (int rank = 0; rank < 8; ++rank) {
-      words.insert(layout.value().barrier_word(channel, rank));
-      words.insert(layout.value().signal_word(channel, rank));
+// Every word and every probe, as the bytes that it covers: none twice, none outside the pads.
+TEST(Layout, NoTwoKindsChannelsOrRanksShareAByte) {
+  for (const int ranks : {1, 2, 7, 72}) {
+    const auto layout = plan_layout(1, ranks, 2 * kMiB, 1);
+    ASSERT_TRUE(layout);
+    std::set<std::uint64_t> bytes;
+    std::size_t expected = 0;
+    const auto cover = [&](std::uint64_t offset, std::uint64_t size) {
+      EXPECT_EQ(offset % size, 0u);
+      for (std::uint64_t at = 0; at < size; ++at) bytes.insert(offset + at);
+      expected += size;
+    };
+    for (const Word kind : {Word::barrier, Word::signal, Word::enter, Word::leave, Word::slot}) {
+      for (int channel = 0; channel < kChannels; ++channel) {
+        for (int rank = 0; rank < ranks; ++rank) cover(layout.value().word(kind, channel, rank), 4);
+      }
     }
+    for (int source = 0; source <= ranks; ++source) {
+      cover(layout.value().probe(static_cast<std::uint32_t>(source)), kProbeBytes);
+    }
+    EXPECT_EQ(bytes.size(), expected);
+    EXPECT_LT(*bytes.rbegin(), layout.value().data_offset);
   }
-  EXPECT_EQ(words.size(), 2u * kChannels * 8);
-  EXPECT_EQ(*words.rbegin() % 4, 0u);
-  EXPECT_LE(*words.rbegin() + 4, layout.value().data_offset);
 }
 
 TEST(Layout, RefusesSizesThatCannotBe) {
@@ -84,10 +94,10 @@ TEST_F(CompareLayouts, NamesTheFirstThatDiffersFromTheRoot) {
 
 TEST_F(CompareLayouts, RefusesAnotherVersionAndACutRecord) {
   Bytes other = record(100);
-  other[0] = std::byte{2};
+  other[0] = std::byte{9};
   const Status version = compare_layouts(group_, {record(100), record(100), other});
   ASSERT_FALSE(version);
-  EXPECT_THAT(version.error().text, HasSubstr("version 2"));
+  EXPECT_THAT(version.error().text, HasSubstr("version 9"));
   EXPECT_EQ(version.error().rank, 6);
 
   Bytes cut = record(100);

@@ -12,16 +12,23 @@
 
 namespace symmcts::test {
 
-// A broker for two ranks, which counts a rank that has not come yet as running: one that is slow to
-// start lets no deadline of the other pass. Ends with its clients.
+// A broker for some ranks, two unless told otherwise, which counts a rank that has not come yet as
+// running: one that is slow to start lets no deadline of the other pass. Ends with its clients.
 class Machine {
  public:
   // `scenario` may be empty. The socket and the file of its deadlock report lie in `directory`.
-  Machine(const std::string& directory, const std::string& profile, const std::string& scenario)
+  Machine(const std::string& directory, const std::string& profile, const std::string& scenario,
+          int ranks = 2)
       : socket_(directory + "/machine.sock"), report_(directory + "/hang.jsonl") {
-    std::vector<std::string> words{
-        SYMMCTS_BROKER_PROGRAM, "--socket", socket_, "--profile", profile, "--report", report_,
-        "--expect-clients",     "2"};
+    std::vector<std::string> words{SYMMCTS_BROKER_PROGRAM,
+                                   "--socket",
+                                   socket_,
+                                   "--profile",
+                                   profile,
+                                   "--report",
+                                   report_,
+                                   "--expect-clients",
+                                   std::to_string(ranks)};
     if (!scenario.empty()) words.insert(words.end(), {"--scenario", scenario});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

@@ -50,6 +50,7 @@ PlatformRank::PlatformRank(symm_mem::Exchange& exchange, const RankSetup& setup,
   ::setenv("SYMMCTS_PLATFORM", setup.platform.c_str(), 1);
   ::setenv("SYMMCTS_SCENARIO", setup.scenario.c_str(), 1);
   ::setenv("SYMMCTS_RANK", std::to_string(exchange.rank()).c_str(), 1);
+  ::setenv("SYMMCTS_HOST", std::to_string(setup.host_each ? exchange.rank() : 0).c_str(), 1);
   ::unsetenv("CUDA_INJECTION64_PATH");
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   if (setup.managed) {
@@ -67,7 +68,7 @@ PlatformRank::PlatformRank(symm_mem::Exchange& exchange, const RankSetup& setup,
   context_.on_phase = [this](std::string_view phase) { phases_.emplace_back(phase); };
   CUcontext context = nullptr;
   if (expect(cuInit(0), "cuInit") &&
-      expect(cuDeviceGet(&context_.device, exchange.rank()), "cuDeviceGet") &&
+      expect(cuDeviceGet(&context_.device, setup.host_each ? 0 : exchange.rank()), "cuDeviceGet") &&
       expect(cuDevicePrimaryCtxRetain(&context, context_.device), "cuDevicePrimaryCtxRetain") &&
       expect(cuCtxPushCurrent(context), "cuCtxPushCurrent") &&
       expect(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate") &&

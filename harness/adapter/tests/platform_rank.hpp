@@ -23,10 +23,11 @@ struct RankSetup {
   std::uint32_t handle_types = 0;
   int root = 0;
   bool permit = true;
-  bool managed = true;  // virtual time through the exchange
+  bool managed = true;     // virtual time through the exchange
+  bool host_each = false;  // each rank on a host of its own, all with device 0; else device = rank
 };
 
-// One rank on the software platform: device = rank. Ends the process with a complaint when the
+// One rank on the software platform. Ends the process with a complaint when the
 // driver is not the software platform, before the first driver call.
 class PlatformRank {
  public:

@@ -30,7 +30,7 @@ Result<Group> make_group(const Exchange& exchange, std::uint32_t id, std::vector
 
 // "Agree, then fail": every collective carries each rank's own status, and when any rank has
 // failed, all ranks get the same Error, that of the lowest failing rank. No rank ever waits for
-// something that another has already given up on (nccl#2379, pytorch#195596).
+// something that another has already given up on (SM-AGRE-3, nccl#2379, pytorch#195596).
 //
 // Messages go through the root, which answers everyone. A wait has a deadline and its Error names
 // the missing rank. After such an Error the group is broken and each later call returns it at once.
@@ -41,6 +41,11 @@ class Agreement {
   Agreement(Exchange& exchange, Group group, std::chrono::nanoseconds deadline);
 
   const Group& group() const { return group_; }
+  std::chrono::nanoseconds deadline() const { return deadline_; }
+
+  // Waits for `time` and nothing else: by the exchange's clock, so by virtual time where there is
+  // one. Local. Messages that arrive meanwhile are kept.
+  void pause(std::chrono::nanoseconds time);
 
   // Everyone's payload, by group rank.
   Result<std::vector<Bytes>> all_gather(Phase phase, Status mine, Bytes payload);

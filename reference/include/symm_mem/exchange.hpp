@@ -53,8 +53,8 @@ class Exchange {
   // Blocks until a message of that rank and tag is there, at most `deadline`.
   virtual ExchangeResult receive(int from, std::uint64_t tag, Bytes& message,
                                  std::chrono::nanoseconds deadline) = 0;
-  // The same for a file descriptor (SCM_RIGHTS; needs no ptrace rights, pytorch#129412). The sender
-  // keeps its own copy; the receiver owns what it gets.
+  // The same for a file descriptor (SM-XCHG-1: SCM_RIGHTS, needs no ptrace rights, pytorch#129412).
+  // The sender keeps its own copy; the receiver owns what it gets.
   virtual ExchangeResult send_descriptor(int to, std::uint64_t tag, int descriptor) = 0;
   virtual ExchangeResult receive_descriptor(int from, std::uint64_t tag, int& descriptor,
                                             std::chrono::nanoseconds deadline) = 0;

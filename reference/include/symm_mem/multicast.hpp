@@ -17,8 +17,9 @@ namespace symm_mem {
 // multicast (Terms::multicast), which contains the permit of every rank.
 struct Multicast {
   const Site& site;
-  const PhysicalHandle& memory;  // this rank's, of `bytes` bytes; must outlive this
-  std::uint64_t bytes = 0;       // of the object and of each binding (SM-LAYO-2)
+  // This rank's memory, all of which is bound: the object is of the same size (SM-LAYO-2). Must
+  // outlive this.
+  const Unicast& unicast;
   // Destroyed from the last to the first: unmap, unbind, release (pytorch#163750).
   PhysicalHandle created{};  // root: the reference that cuMulticastCreate gave
   Shareable shared{};
@@ -52,17 +53,21 @@ struct Multicast {
   // would wait for ever (SM-LIFE-1, torchcomms#3506). Not never either: that leaks a slot of the
   // switch (SM-LIFE-2, mscclpp#759).
   Status release_create_reference();
-
-  // Unmaps, unbinds exactly what was bound, releases. On every rank, with no write in flight
-  // (SM-TEAR-1..3). Goes on past an error and returns the first one (SM-TEAR-4).
+  // Unmaps, unbinds exactly what was bound, releases: all before the memory (SM-TEAR-1), on every
+  // rank (SM-TEAR-2), with no write in flight (SM-TEAR-3). Goes on past an error and returns the
+  // first one (SM-TEAR-4, nccl#2117). Also after a failed step: what was never made is skipped
+  // (SM-LEAK-2).
   Status close();
+  // Leaves everything where it is, until the process ends.
+  void abandon();
 };
 
 // An order of the steps. The reference has one; a known-bad implementation is another one.
 using MulticastOrder = Status (*)(Multicast&);
 
-// All multicast steps in order, collective. Returns the same Status on every rank; after a failure
-// every rank closes `multicast` and goes on with unicast (SM-AGRE-4).
+// All multicast steps in order, collective. Returns the same Status on every rank; after a failure,
+// slots that are all taken included (SM-LEAK-3, nccl#2077), every rank closes `multicast` and goes
+// on with unicast (SM-AGRE-4).
 Status establish_multicast(Multicast& multicast);
 
 }  // namespace symm_mem

@@ -44,7 +44,9 @@ struct Unicast {
   std::vector<MappedRange> peers{};  // by group rank, the own place empty
 
   // Creates memory that can be shared by the agreed route, of a size that can be bound to a
-  // multicast object (modelexpress#600, Megatron-LM#6956), and maps it.
+  // multicast object (SM-LAYO-4: other memory is never offered for it; modelexpress#600,
+  // Megatron-LM#6956), and maps it. Fresh in every block: no handle is kept by address (SM-LIFE-4,
+  // pytorch#192579), and no two blocks share an allocation (SM-LAYO-3).
   Status allocate(std::uint64_t bytes);
   // Writes zeros to the signal pads and waits for them. Before the memory is exported: a peer's
   // first signal could be wiped out otherwise (SM-SIG-1).
@@ -63,12 +65,15 @@ struct Unicast {
   // Unmaps the peers, then gives back their memory and this rank's. Nobody may be using it. Goes on
   // past an error and returns the first one.
   Status close();
+  // Leaves everything where it is, until the process ends.
+  void abandon();
 
   CUdeviceptr pad(int member) const;  // start of that rank's allocation as seen from here
 };
 
-// All unicast steps in order, collective. On failure every rank gets the same Error; what was
-// built is undone when `unicast` is closed or destroyed.
-Status establish_unicast(Unicast& unicast, std::uint64_t bytes);
+// All unicast steps in order, collective. A rank that comes with a failure in `ready` takes no step
+// of its own. On failure every rank gets the same Error; what was built is undone when `unicast` is
+// closed or destroyed.
+Status establish_unicast(Unicast& unicast, std::uint64_t bytes, Status ready);
 
 }  // namespace symm_mem

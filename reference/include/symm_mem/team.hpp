@@ -33,20 +33,25 @@ struct TeamOptions {
   MulticastOrder multicast_order = establish_multicast;
 };
 
-// A group of ranks, one device each, that has agreed on how it shares memory. Not thread safe.
+// A group of ranks, one device each, that has agreed on how it shares memory. Teams may be opened
+// and closed any number of times in a process: nothing outlives them (SM-TEAR-5, nvshmem#52), and
+// nothing is found again but by the exchange. Not thread safe.
 class Team {
  public:
   // Collective over the members. Initializes nothing: cuInit has been called. The exchange is not
-  // owned and outlives the team. Errors: a probe that failed on any rank, two ranks on one device,
-  // no common route; the same on every rank.
+  // owned and outlives the team. Blocks until every member has answered, at most the deadline a
+  // wait. Errors, the same on every rank: a probe that failed on any rank, two ranks on one device
+  // (SM-DEV-2), no common route, a rank that is gone or
+  // late, named (SM-AGRE-8). After an error nothing is left.
   static Result<std::unique_ptr<Team>> open(Exchange& exchange, TeamOptions options);
 
   const Group& group() const { return agreement_.group(); }
   const Terms& terms() const { return site_.terms; }
 
-  // Collective: a block of `bytes` bytes on every rank. Where multicast fails on any rank the block
-  // comes without it on all of them; an Error means that there is no block on any rank. The team
-  // outlives the block.
+  // Collective: a block of `bytes` bytes, at least 1, on every rank. Where multicast fails on any
+  // rank the block comes without it on all of them; an Error, the same on all, means that there is
+  // no block on any rank and that nothing is left of it. The team outlives the block. Blocks like
+  // open().
   Result<std::unique_ptr<Block>> make_block(std::size_t bytes);
 
   // Collective: returns when every member has come this far. All blocks have been closed.
