@@ -139,7 +139,10 @@ Result<std::vector<Bytes>> Agreement::collect(Phase phase, std::uint64_t tag, co
         payloads[place] = std::move(single.front());
       }
     }
-    if (verdict && !theirs) verdict = std::move(theirs);
+    // The lowest rank's failure; but one that no other try can help comes before one that it may.
+    if (!theirs && (verdict || (is_transient(verdict.error()) && !is_transient(theirs.error())))) {
+      verdict = std::move(theirs);
+    }
   }
 
   const Bytes answer = pack_turn(verdict, verdict ? payloads : std::vector<Bytes>());

@@ -17,7 +17,8 @@ Block::~Block() {
   forget_uses();
 }
 
-Status Block::establish(std::size_t bytes, MulticastOrder order, Status ready) {
+Status Block::establish(std::size_t bytes, MulticastOrder order, const RetryPolicy& retry,
+                        Status ready) {
   if (ready) {
     const ContextScope scope(site_.context, Phase::allocate);
     ready = scope.status();
@@ -28,13 +29,8 @@ Status Block::establish(std::size_t bytes, MulticastOrder order, Status ready) {
 
   // SM-AGRE-4: whatever becomes of the multicast half, the unicast half stays as it is.
   if (site_.terms.multicast) {
-    const Status built = order(multicast_);
-    if (!built) {
-      why_no_multicast_ = built.error().line();
-      // Every rank comes here with the same verdict and undoes the same steps.
-      const Status undone = multicast_.close();
-      if (!undone) why_no_multicast_ += "; undoing it: " + undone.error().line();
-    }
+    const Status built = establish_in_lockstep(multicast_, order, retry);
+    if (!built) why_no_multicast_ = built.error().line();
   }
   // Past this barrier peers may write: all ranks have mapped, and all pads were zero before anyone
   // could (SM-SIG-1, SM-SIG-5).

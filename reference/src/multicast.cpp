@@ -117,7 +117,12 @@ Status establish_multicast(Multicast& multicast) {
   if (!agreed) return agreed;
 
   // SM-LIFE-1, SM-LIFE-2: after every import, which the votes have shown, and not never.
-  return multicast.vote(Phase::release_create, multicast.release_create_reference());
+  mine = multicast.release_create_reference();
+  // SM-FALL-7: nothing was written through the mapping before (SM-SIG-5).
+  if (mine) mine = multicast.write_probe();
+  agreed = multicast.vote(Phase::probe, std::move(mine));
+  if (!agreed) return agreed;
+  return multicast.vote(Phase::probe, multicast.check_probe());
 }
 
 }  // namespace symm_mem

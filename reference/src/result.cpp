@@ -32,6 +32,10 @@ std::string_view phase_name(Phase phase) {
       return "map";
     case Phase::release_create:
       return "release-create";
+    case Phase::probe:
+      return "probe";
+    case Phase::retry:
+      return "retry";
     case Phase::ready:
       return "ready";
     case Phase::use:

@@ -4,6 +4,7 @@ namespace symm_mem {
 
 Team::Team(Exchange& exchange, Group group, TeamOptions options)
     : order_(options.multicast_order),
+      retry_(options.retry),
       agreement_(exchange, std::move(group), options.deadline),
       site_{.device = options.device, .context = options.context, .agreement = &agreement_} {
   if (options.on_phase) {
@@ -42,7 +43,7 @@ Result<std::unique_ptr<Team>> Team::open(Exchange& exchange, TeamOptions options
 Result<std::unique_ptr<Block>> Team::make_block(std::size_t bytes) {
   auto block = std::make_unique<Block>(site_);
   const CaptureTolerance tolerance;
-  const Status agreed = block->establish(bytes, order_, Status());
+  const Status agreed = block->establish(bytes, order_, retry_, Status());
   if (!agreed) return agreed.error();
   return block;
 }

@@ -52,23 +52,43 @@ TEST(Agreement, TheLowestFailingRankIsNamedOnAll) {
     Agreement agreement(exchange, group_of(exchange, 1, {}, 2, complaints), seconds(30));
     Status mine;
     if (exchange.rank() % 2 == 1) {
-      mine = Error{
-          .call = "cuMulticastBindMem",
-          .code = exchange.rank() == 1 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_ERROR_ILLEGAL_STATE,
-          .phase = Phase::bind,
-          .text = "as injected"};
+      mine =
+          Error{.call = "cuMulticastBindMem",
+                .code = exchange.rank() == 1 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_ILLEGAL_STATE,
+                .phase = Phase::bind,
+                .text = "as injected"};
     }
     const Status verdict = agreement.vote(Phase::map_multicast, mine);
     expect(!verdict, "the vote fails", complaints);
     if (verdict) return;
     const Error& error = verdict.error();
     expect(error.rank == 1 && error.call == "cuMulticastBindMem" &&
-               error.code == CUDA_ERROR_SYSTEM_NOT_READY && error.phase == Phase::bind &&
+               error.code == CUDA_ERROR_NOT_SUPPORTED && error.phase == Phase::bind &&
                error.text == "as injected",
            "names rank " + std::to_string(error.rank), complaints);
     expect(bool(agreement.barrier(Phase::ready)), "goes on", complaints);
   };
   EXPECT_THAT(run_ranks(4, body), IsEmpty());
+}
+
+// 802 on ranks 0 and 2, 401 on rank 1: no other try can help, and nobody must make one
+// (SM-RETRY-2).
+TEST(Agreement, APermanentFailureComesBeforeATransientOne) {
+  const RankBody body = [](Exchange& exchange, Complaints& complaints) {
+    Agreement agreement(exchange, group_of(exchange, 1, {}, 2, complaints), seconds(30));
+    const Status mine =
+        Error{.call = "cuMulticastBindMem",
+              .code = exchange.rank() == 1 ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_SYSTEM_NOT_READY,
+              .phase = Phase::bind};
+    const Status verdict = agreement.vote(Phase::map_multicast, mine);
+    expect(!verdict && verdict.error().rank == 1 && !is_transient(verdict.error()), "permanent",
+           complaints);
+    const Status all = agreement.vote(
+        Phase::map_multicast,
+        Error{.call = "cuMemMap", .code = CUDA_ERROR_SYSTEM_NOT_READY, .phase = Phase::bind});
+    expect(!all && all.error().rank == 0 && is_transient(all.error()), "transient", complaints);
+  };
+  EXPECT_THAT(run_ranks(3, body), IsEmpty());
 }
 
 // A pause is no step of the group: one rank may pause and the others not.

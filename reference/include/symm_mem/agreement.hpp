@@ -29,8 +29,9 @@ Result<Group> make_group(const Exchange& exchange, std::uint32_t id, std::vector
                          int root);
 
 // "Agree, then fail": every collective carries each rank's own status, and when any rank has
-// failed, all ranks get the same Error, that of the lowest failing rank. No rank ever waits for
-// something that another has already given up on (SM-AGRE-3, nccl#2379, pytorch#195596).
+// failed, all ranks get the same Error, that of the lowest failing rank; a failure that another try
+// may help (is_transient) only when there is no other. No rank ever waits for something that
+// another has already given up on (SM-AGRE-3, nccl#2379, pytorch#195596).
 //
 // Messages go through the root, which answers everyone. A wait has a deadline and its Error names
 // the missing rank. After such an Error the group is broken and each later call returns it at once.

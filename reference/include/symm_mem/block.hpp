@@ -109,7 +109,7 @@ class Block {
 
   // Collective: everything up to the barrier after which peers may write. With a failure in
   // `ready`, makes no driver call, and all ranks return it.
-  Status establish(std::size_t bytes, MulticastOrder order, Status ready);
+  Status establish(std::size_t bytes, MulticastOrder order, const RetryPolicy& retry, Status ready);
 
   // uses.cpp
   // Does `work` with the context current, tells it whether the stream is being captured, and keeps

@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstdint>
 
 #include "symm_mem/handles.hpp"
@@ -53,6 +54,14 @@ struct Multicast {
   // would wait for ever (SM-LIFE-1, torchcomms#3506). Not never either: that leaks a slot of the
   // switch (SM-LIFE-2, mscclpp#759).
   Status release_create_reference();
+  // Writes a few bytes through the multicast address, by the copy engine that will be used, and
+  // waits for them, at most the group's deadline. After a vote that all ranks have mapped.
+  Status write_probe();
+  // Looks whether every rank's bytes have come to this rank's replica. After a vote that all ranks
+  // have written: creation succeeds on boards whose links cannot multicast, and the first write
+  // shows it (SM-FALL-7, vllm#48071).
+  Status check_probe();
+
   // Unmaps, unbinds exactly what was bound, releases: all before the memory (SM-TEAR-1), on every
   // rank (SM-TEAR-2), with no write in flight (SM-TEAR-3). Goes on past an error and returns the
   // first one (SM-TEAR-4, nccl#2117). Also after a failed step: what was never made is skipped
@@ -69,5 +78,20 @@ using MulticastOrder = Status (*)(Multicast&);
 // slots that are all taken included (SM-LEAK-3, nccl#2077), every rank closes `multicast` and goes
 // on with unicast (SM-AGRE-4).
 Status establish_multicast(Multicast& multicast);
+
+// How often a transient failure (is_transient) is met with another try. The root's counts.
+struct RetryPolicy {
+  int tries = 4;  // in all
+  // Before the second try; doubles from try to try. The fabric manager stalled for about seven
+  // seconds where this was reported, and the driver itself had waited for five (torchcomms#3130).
+  std::chrono::nanoseconds backoff = std::chrono::milliseconds(500);
+};
+
+// Collective. Takes `order`; after a transient failure every rank gives back everything
+// (SM-RETRY-3), waits as long as the root says, and tries again, all of them the same number of
+// times (SM-RETRY-1: a rank that tries again alone waits for the others for ever). After any other
+// failure, or the last try, nothing is left of `multicast` and all ranks have the same Error
+// (SM-RETRY-2).
+Status establish_in_lockstep(Multicast& multicast, MulticastOrder order, const RetryPolicy& policy);
 
 }  // namespace symm_mem

@@ -26,6 +26,8 @@ enum class Phase : std::uint8_t {
   bind,
   map_multicast,
   release_create,
+  probe,
+  retry,
   ready,
   use,
   teardown,
@@ -83,6 +85,11 @@ class [[nodiscard]] Result {
 
 // Turns a driver call's code into a Status that names the call and the phase.
 Status check(CUresult code, const char* call, Phase phase);
+
+// Whether another try may succeed: SYSTEM_NOT_READY alone says so, when the fabric manager has not
+// answered yet. Every other code is permanent (SM-RETRY-2): 401, 800, 801 and 1 have been reported
+// for hours (pytorch#177472, nccl#1488).
+inline bool is_transient(const Error& error) { return error.code == CUDA_ERROR_SYSTEM_NOT_READY; }
 
 // Keeps the first failure of several calls that must all be made.
 inline void keep_first(Status& first, Status next) {

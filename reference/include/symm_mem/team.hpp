@@ -29,6 +29,7 @@ struct TeamOptions {
   MulticastPermit permit = MulticastPermit::never;
   std::uint32_t allowed_routes = ~0u;                            // bits of Route
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);  // of each wait for a peer
+  RetryPolicy retry{};                                           // of multicast; the root's counts
   std::function<void(std::string_view)> on_phase;  // told of each phase before it starts
   MulticastOrder multicast_order = establish_multicast;
 };
@@ -61,6 +62,7 @@ class Team {
   Team(Exchange& exchange, Group group, TeamOptions options);
 
   MulticastOrder order_;
+  RetryPolicy retry_;
   Agreement agreement_;
   Site site_;
 };
