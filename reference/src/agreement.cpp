@@ -215,6 +215,21 @@ Result<std::vector<Descriptor>> Agreement::all_gather_descriptors(Phase phase,
   return all;
 }
 
+Result<Descriptor> Agreement::pass_descriptor(Phase phase, const Descriptor& mine) {
+  if (broken_) return *broken_;
+  const std::uint64_t tag = next_tag();
+  const int next = (group_.me + 1) % group_.size();
+  const int previous = (group_.me + group_.size() - 1) % group_.size();
+  const ExchangeResult sent =
+      exchange_.send_descriptor(group_.members[static_cast<std::size_t>(next)], tag, mine.get());
+  if (!sent) return broken(sent, "send descriptor", phase, next);
+  int fd = -1;
+  const ExchangeResult heard = exchange_.receive_descriptor(
+      group_.members[static_cast<std::size_t>(previous)], tag, fd, deadline_);
+  if (!heard) return broken(heard, "receive descriptor", phase, previous);
+  return Descriptor(fd);
+}
+
 Result<Descriptor> Agreement::broadcast_descriptor(Phase phase, const Descriptor& mine) {
   if (broken_) return *broken_;
   const std::uint64_t tag = next_tag();

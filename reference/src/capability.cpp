@@ -15,25 +15,6 @@ std::uint64_t host_number() {
   return std::hash<std::string>{}(id);
 }
 
-CUmemAllocationProp memory_properties(CUdevice device, Route route) {
-  CUmemAllocationProp properties{};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = device;
-  properties.requestedHandleTypes = static_cast<CUmemAllocationHandleType>(route);
-  return properties;
-}
-
-// Creates, exports and imports one granule, and gives everything back.
-bool route_works(CUdevice device, Route route, std::size_t granularity) {
-  const CUmemAllocationProp properties = memory_properties(device, route);
-  CUmemGenericAllocationHandle value = 0;
-  if (cuMemCreate(&value, granularity, &properties, 0) != CUDA_SUCCESS) return false;
-  const PhysicalHandle memory(value, Provenance::native);
-  const Result<Shareable> shared = export_handle(memory, route, Phase::open);
-  return shared && import_handle(shared.value(), Phase::open);
-}
-
 // The multicast object's minimum granularity, or 0 with the reason. Needs no object.
 std::uint64_t multicast_granularity(CUdevice device, std::uint64_t memory_granularity,
                                     std::string& why_not) {
@@ -58,28 +39,21 @@ std::uint64_t multicast_granularity(CUdevice device, std::uint64_t memory_granul
 
 }  // namespace
 
-Result<Capability> probe_capability(CUdevice device, std::uint32_t allowed_routes,
-                                    MulticastPermit permit) {
-  Capability capability;
+Status probe_capability(CUdevice device, std::uint32_t allowed_routes, MulticastPermit permit,
+                        Capability& capability) {
   capability.host = host_number();
+  capability.routes = allowed_routes;
   Status status =
       check(cuDeviceGetUuid(&capability.device, device), "cuDeviceGetUuid", Phase::open);
-  if (!status) return status.error();
+  if (!status) return status;
 
   const CUmemAllocationProp properties = memory_properties(device, Route::none);
   std::size_t granularity = 0;
   status = check(
       cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
       "cuMemGetAllocationGranularity", Phase::open);
-  if (!status) return status.error();
+  if (!status) return status;
   capability.memory_granularity = granularity;
-
-  for (const Route route : {Route::fabric, Route::posix_fd}) {
-    const auto bit = static_cast<std::uint32_t>(route);
-    if ((allowed_routes & bit) != 0 && route_works(device, route, granularity)) {
-      capability.routes |= bit;
-    }
-  }
 
   if (permit == MulticastPermit::never) {
     capability.why_no_multicast = "no multicast permit";
@@ -88,7 +62,7 @@ Result<Capability> probe_capability(CUdevice device, std::uint32_t allowed_route
         multicast_granularity(device, granularity, capability.why_no_multicast);
     capability.multicast = capability.multicast_granularity != 0;
   }
-  return capability;
+  return {};
 }
 
 }  // namespace symm_mem

@@ -12,11 +12,7 @@ Status Unicast::allocate(std::uint64_t bytes) {
   if (!planned) return planned.error();
   layout = planned.value();
 
-  CUmemAllocationProp properties{};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = site.device;
-  properties.requestedHandleTypes = static_cast<CUmemAllocationHandleType>(site.terms.route);
+  const CUmemAllocationProp properties = memory_properties(site.device, site.terms.route);
   CUmemGenericAllocationHandle value = 0;
   const Status status =
       check(cuMemCreate(&value, layout.total, &properties, 0), "cuMemCreate", Phase::allocate);

@@ -26,6 +26,15 @@ Error not_a_handle(Phase phase, int rank) {
 
 }  // namespace
 
+CUmemAllocationProp memory_properties(CUdevice device, Route route) {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = device;
+  properties.requestedHandleTypes = static_cast<CUmemAllocationHandleType>(route);
+  return properties;
+}
+
 Result<Shareable> export_handle(const PhysicalHandle& handle, Route route, Phase phase) {
   Shareable shareable;
   shareable.route = route;
@@ -80,6 +89,25 @@ Result<std::vector<Shareable>> all_gather_shareable(Agreement& agreement, Phase 
     if (!from_fabric_bytes(agreed.value()[i], all[i])) return not_a_handle(phase, group.members[i]);
   }
   return all;
+}
+
+Result<Shareable> pass_shareable(Agreement& agreement, Phase phase, const Shareable& mine) {
+  const Group& group = agreement.group();
+  Shareable taken;
+  if (mine.route == Route::posix_fd) {
+    Result<Descriptor> descriptor = agreement.pass_descriptor(phase, mine.descriptor);
+    if (!descriptor) return descriptor.error();
+    taken.route = mine.route;
+    taken.descriptor = descriptor.take();
+    return taken;
+  }
+  const Result<std::vector<Bytes>> all = agreement.all_gather(phase, Status(), fabric_bytes(mine));
+  if (!all) return all.error();
+  const auto previous = static_cast<std::size_t>((group.me + group.size() - 1) % group.size());
+  if (!from_fabric_bytes(all.value()[previous], taken)) {
+    return not_a_handle(phase, group.members[previous]);
+  }
+  return taken;
 }
 
 Result<Shareable> broadcast_shareable(Agreement& agreement, Phase phase, Status status, Route route,

@@ -1,5 +1,7 @@
 #include "symm_mem/team.hpp"
 
+#include "symm_mem/route.hpp"
+
 namespace symm_mem {
 
 Team::Team(Exchange& exchange, Group group, TeamOptions options)
@@ -22,9 +24,10 @@ Result<std::unique_ptr<Team>> Team::open(Exchange& exchange, TeamOptions options
   const CaptureTolerance tolerance;
 
   site.enter(Phase::open);
-  const Result<Capability> mine = probe_capability(site.device, routes, permit);
+  Capability mine;
+  Status ready = probe_capability(site.device, routes, permit, mine);
   const Result<std::vector<Bytes>> records =
-      team->agreement_.all_gather(Phase::open, mine.status(), mine ? pack(mine.value()) : Bytes());
+      team->agreement_.all_gather(Phase::open, std::move(ready), pack(mine));
   if (!records) return records.error();
 
   std::vector<Capability> capabilities(records.value().size());
@@ -34,7 +37,7 @@ Result<std::unique_ptr<Team>> Team::open(Exchange& exchange, TeamOptions options
                  .rank = team->group().members[i],
                  .text = "capability record of another version"};
   }
-  Result<Terms> terms = agree_terms(team->group(), capabilities);
+  Result<Terms> terms = agree_on_route(team->agreement_, site.device, std::move(capabilities));
   if (!terms) return terms.error();
   site.terms = terms.take();
   return team;

@@ -104,6 +104,24 @@ TEST(Agreement, APauseWaitsAndDisturbsNobody) {
   EXPECT_THAT(run_ranks(3, body), IsEmpty());
 }
 
+TEST(Agreement, DescriptorsPassAroundTheRing) {
+  const RankBody body = [](Exchange& exchange, Complaints& complaints) {
+    Agreement agreement(exchange, group_of(exchange, 1, {2, 0, 1}, 0, complaints), seconds(30));
+    int ends[2];
+    expect(::pipe(ends) == 0, "pipe", complaints);
+    const Descriptor reading(ends[0]);
+    const Descriptor writing(ends[1]);
+    const auto theirs = agreement.pass_descriptor(Phase::open, writing);
+    expect(bool(theirs), "pass", complaints);
+    if (!theirs) return;
+    char byte = static_cast<char>('a' + agreement.group().me);
+    expect(::write(theirs.value().get(), &byte, 1) == 1, "write", complaints);
+    expect(::read(reading.get(), &byte, 1) == 1 && byte == 'a' + (agreement.group().me + 1) % 3,
+           "the next rank has this rank's descriptor", complaints);
+  };
+  EXPECT_THAT(run_ranks(3, body), IsEmpty());
+}
+
 TEST(Agreement, ARootThatFailedBroadcastsItsErrorAndNoPayload) {
   const RankBody body = [](Exchange& exchange, Complaints& complaints) {
     Agreement agreement(exchange, group_of(exchange, 1, {}, 0, complaints), seconds(30));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "symm_mem/route.hpp"
 #include "team_ranks.hpp"
 
 namespace symmcts::test {
@@ -153,6 +154,22 @@ TEST(Probe, AReplicaThatIsNotReachedMeansNoMulticastOnAnyRank) {
               IsEmpty());
 }
 
+// hgx-h200 says that it supports FABRIC, and has no IMEX channel (measured).
+TEST(Routes, FabricThatIsNotPermittedGivesWayToDescriptors) {
+  EXPECT_THAT(run_team(3, {.platform = "hgx-h200"},
+                       [](TeamRank& rank) {
+                         const auto team = rank.open();
+                         if (team == nullptr) return;
+                         rank.expect(team->terms().route == symm_mem::Route::posix_fd, "route");
+                         rank.ok(team->close(), "close");
+                         rank.options().allowed_routes = 8;
+                         rank.options().group = 2;
+                         rank.fails_with(rank.try_open(), {"no handle type works on every rank",
+                                                           "FABRIC: rank 0", "(800)"});
+                       }),
+              IsEmpty());
+}
+
 // Two hosts, each with a device of ordinal 0: different devices (SM-DEV-3), one NVLink domain.
 TEST(Routes, EqualOrdinalsOnTwoHostsShareByFabric) {
   EXPECT_THAT(one_block(2, {.platform = "gb200-nvl72", .host_each = true}, nullptr,
@@ -160,6 +177,38 @@ TEST(Routes, EqualOrdinalsOnTwoHostsShareByFabric) {
                           rank.expect(block.multicast() != 0, block.why_no_multicast());
                         }),
               IsEmpty());
+}
+
+// One host has lost its IMEX channel: declined on both before any real memory is made. Virtual
+// hosts run under one kernel, so that only the trial tells that descriptors do not travel either.
+TEST(Routes, HostsWithoutACommonFabricDecline) {
+  EXPECT_THAT(run_team(2,
+                       {.platform = "gb200-nvl72",
+                        .scenario = "[faults]\nimex_withdrawn_hosts = [1]\n",
+                        .host_each = true},
+                       [](TeamRank& rank) {
+                         rank.fails_with(rank.try_open(),
+                                         {"no handle type works on every rank", "FABRIC: rank 1",
+                                          "(800)", "POSIX_FD: rank "});
+                         rank.expect(times(rank, "allocate") == 0, "allocated");
+                       }),
+              IsEmpty());
+}
+
+TEST(Routes, OnlyCodesThatSpeakOfTheRouteMeanThatThereIsNone) {
+  const auto means = [](const char* call, CUresult code) {
+    return symm_mem::means_no_route(Error{.call = call, .code = code});
+  };
+  EXPECT_TRUE(means("cuMemCreate", CUDA_ERROR_NOT_PERMITTED));
+  EXPECT_TRUE(means("cuMemCreate", CUDA_ERROR_NOT_SUPPORTED));
+  EXPECT_TRUE(means("cuMemSetAccess", CUDA_ERROR_INVALID_DEVICE));
+  EXPECT_TRUE(means("cuMemSetAccess", CUDA_ERROR_INVALID_VALUE)) << "nvbandwidth#44";
+  EXPECT_TRUE(means("cuMemImportFromShareableHandle", CUDA_ERROR_UNKNOWN));
+  EXPECT_FALSE(means("cuMemMap", CUDA_ERROR_UNKNOWN));
+  EXPECT_FALSE(means("cuMemCreate", CUDA_ERROR_INVALID_VALUE));
+  EXPECT_FALSE(means("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_FALSE(means("cuMemMap", CUDA_ERROR_ILLEGAL_STATE));
+  EXPECT_FALSE(means("agree", CUDA_SUCCESS)) << "a rank that is gone";
 }
 
 // Subgroups that overlap, one after the other, then all ranks; and a team that is opened again.

@@ -58,9 +58,11 @@ class Agreement {
   // Descriptors, sent directly. They carry no status: agree first that every sender has one, vote
   // afterwards on what came of it. The caller keeps `mine`; the results are owned by the receiver.
   // all_gather leaves this rank's own place empty; broadcast returns a closed descriptor on the
-  // root.
+  // root; pass gives to the next group rank and takes from the one before, the first and the last
+  // being neighbours.
   Result<std::vector<Descriptor>> all_gather_descriptors(Phase phase, const Descriptor& mine);
   Result<Descriptor> broadcast_descriptor(Phase phase, const Descriptor& mine);
+  Result<Descriptor> pass_descriptor(Phase phase, const Descriptor& mine);
 
  private:
   Result<std::vector<Bytes>> collect(Phase phase, std::uint64_t tag, const Status& mine,

@@ -26,6 +26,10 @@ struct Shareable {
   CUmemFabricHandle fabric{};
 };
 
+// Properties of memory of `device` that can be shared by `route` (modelexpress#600: forgotten, it
+// cannot be exported later).
+CUmemAllocationProp memory_properties(CUdevice device, Route route);
+
 // Exports `handle` by `route`, which it must have been created with. Does not block.
 Result<Shareable> export_handle(const PhysicalHandle& handle, Route route, Phase phase);
 
@@ -38,7 +42,11 @@ Result<PhysicalHandle> import_handle(const Shareable& shareable, Phase phase);
 // imports what was never exported). The caller keeps `mine`.
 Result<std::vector<Shareable>> all_gather_shareable(Agreement& agreement, Phase phase,
                                                     Status status, const Shareable& mine);
-// The same from the root to the others. On the root the result is empty. `route` is the agreed one.
+// Collective: gives `mine`, of the agreed route, to the next group rank and takes what the one
+// before has exported. Agree first that every rank has exported. The caller keeps `mine`.
+Result<Shareable> pass_shareable(Agreement& agreement, Phase phase, const Shareable& mine);
+// The same as all_gather from the root to the others. On the root the result is empty. `route` is
+// the agreed one.
 Result<Shareable> broadcast_shareable(Agreement& agreement, Phase phase, Status status, Route route,
                                       const Shareable& mine);
 

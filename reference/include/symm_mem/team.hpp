@@ -42,7 +42,7 @@ class Team {
   // Collective over the members. Initializes nothing: cuInit has been called. The exchange is not
   // owned and outlives the team. Blocks until every member has answered, at most the deadline a
   // wait. Errors, the same on every rank: a probe that failed on any rank, two ranks on one device
-  // (SM-DEV-2), no common route, a rank that is gone or
+  // (SM-DEV-2), no route on which every rank reaches the others (SM-FALL-4), a rank that is gone or
   // late, named (SM-AGRE-8). After an error nothing is left.
   static Result<std::unique_ptr<Team>> open(Exchange& exchange, TeamOptions options);
 
