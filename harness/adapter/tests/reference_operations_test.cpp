@@ -216,5 +216,47 @@ TEST(Close, EndsWhenAPeerIsGone) {
               IsEmpty());
 }
 
+// A graph cannot hold a rendezvous: refused on both ranks, with nothing begun, and the capture goes
+// on (SM-CAPT-1, pytorch#198140).
+TEST(Capture, SetUpIsRefusedAndTheCaptureGoesOn) {
+  EXPECT_THAT(
+      run_team(
+          2, {.platform = "hgx-h200"},
+          [](TeamRank& rank) {
+            rank.options().stream = rank.stream();
+            const auto team = rank.open();
+            if (team == nullptr) return;
+            const auto first = rank.block(*team, kPart * 2);
+            if (first == nullptr) return;
+            const std::size_t phases = rank.platform().phases().size();
+            const auto set_up = [&] {
+              rank.fails_with(team->make_block(4096).status(), {"is being captured", "rank 1"});
+              rank.ok(first->barrier(rank.stream()), "captured barrier");
+            };
+            // Only rank 1 is in a capture: both are told.
+            CUgraphExec graph = nullptr;
+            if (rank.me() == 1) {
+              graph = rank.capture(set_up);
+              rank.expect(graph != nullptr, "the capture was broken");
+            } else {
+              rank.fails_with(team->make_block(4096).status(), {"is being captured", "rank 1"});
+              graph =
+                  rank.capture([&] { rank.ok(first->barrier(rank.stream()), "captured barrier"); });
+            }
+            if (rank.me() == 1) {
+              rank.expect(rank.platform().phases().size() == phases + 1 &&
+                              rank.platform().phases().back() == "layout",
+                          "a step was taken");
+            }
+            rank.launch(graph);
+            rank.ok(first->wait(rank.stream(), milliseconds(100)), "replay");
+            const auto after = rank.block(*team, 4096);
+            if (after != nullptr) rank.ok(after->close(), "close");
+            rank.ok(first->close(), "close");
+            rank.ok(team->close(), "team.close");
+          }),
+      IsEmpty());
+}
+
 }  // namespace
 }  // namespace symmcts::test

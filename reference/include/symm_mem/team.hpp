@@ -30,6 +30,9 @@ struct TeamOptions {
   std::uint32_t allowed_routes = ~0u;                            // bits of Route
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);  // of each wait for a peer
   RetryPolicy retry{};                                           // of multicast; the root's counts
+  // Set-up while this stream is being captured is refused on all ranks; null stands for the legacy
+  // stream, which shows the captures of all blocking streams of the context.
+  CUstream stream = nullptr;
   std::function<void(std::string_view)> on_phase;  // told of each phase before it starts
   MulticastOrder multicast_order = establish_multicast;
 };
@@ -43,7 +46,8 @@ class Team {
   // owned and outlives the team. Blocks until every member has answered, at most the deadline a
   // wait. Errors, the same on every rank: a probe that failed on any rank, two ranks on one device
   // (SM-DEV-2), no route on which every rank reaches the others (SM-FALL-4), a rank that is gone or
-  // late, named (SM-AGRE-8). After an error nothing is left.
+  // late, named (SM-AGRE-8), a stream that is being captured (SM-CAPT-1). After an error nothing is
+  // left.
   static Result<std::unique_ptr<Team>> open(Exchange& exchange, TeamOptions options);
 
   const Group& group() const { return agreement_.group(); }
@@ -52,7 +56,8 @@ class Team {
   // Collective: a block of `bytes` bytes, at least 1, on every rank. Where multicast fails on any
   // rank the block comes without it on all of them; an Error, the same on all, means that there is
   // no block on any rank and that nothing is left of it. The team outlives the block. Blocks like
-  // open().
+  // open(). While TeamOptions::stream is being captured it is refused, before any driver call that
+  // changes anything (SM-CAPT-1, pytorch#198140).
   Result<std::unique_ptr<Block>> make_block(std::size_t bytes);
 
   // Collective: returns when every member has come this far. All blocks have been closed.
@@ -60,9 +65,11 @@ class Team {
 
  private:
   Team(Exchange& exchange, Group group, TeamOptions options);
+  Status not_captured(const char* call) const;
 
   MulticastOrder order_;
   RetryPolicy retry_;
+  CUstream stream_;
   Agreement agreement_;
   Site site_;
 };
