@@ -25,9 +25,10 @@ int owner_of(std::uint64_t space) {
                                            : static_cast<ClientId>(space >> 32));
 }
 
-// At one time what writes or speaks comes before what waits or hears.
-int turn(const RaceOp& op) { return op.kind == RaceOp::Kind::word_wait ? 2 : 0; }
-int turn(const RaceHost& host) { return host.kind == RaceHost::Kind::heard ? 3 : 1; }
+// At one time: what writes, what waits for it, what the host has seen of both and says, what
+// another hears of that.
+int turn(const RaceOp& op) { return op.kind == RaceOp::Kind::word_wait ? 1 : 0; }
+int turn(const RaceHost& host) { return host.kind == RaceHost::Kind::heard ? 3 : 2; }
 
 }  // namespace
 

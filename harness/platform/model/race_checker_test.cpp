@@ -162,6 +162,17 @@ TEST(RaceChecker, AWaitIsOrderedBehindTheWriteThatItRead) {
   }
 }
 
+// A host that waited for a stream goes on at the very time at which its last operation ended.
+TEST(RaceChecker, TheHostSeesAWaitAtItsEnd) {
+  Story story;
+  const auto copy = story.access({0, 1, 0, 10, {}}, true, 0, 8);
+  story.access({0, 1, 0, 20, {copy}}, true, 64, 4, RaceOp::Kind::word_write);
+  const auto wait = story.access({1, 1, 0, 150, {}}, false, 64, 4, RaceOp::Kind::word_wait);
+  story.host(1, RaceHost::Kind::joined, 150, {wait});
+  story.access({1, 2, 151, 170, {}}, true, 0, 8);
+  EXPECT_EQ(story.found(), "");
+}
+
 // A host goes on while its stream waits for a word; what the stream then does is earlier in virtual
 // time than what the host has said since.
 TEST(RaceChecker, AHostRunsAheadOfItsStreams) {
