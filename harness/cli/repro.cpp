@@ -80,7 +80,9 @@ int repro(const ReproOptions& options) {
   const auto folder = prepare_output(options.out);
   if (!folder) return fail(judge::kExitUsage, folder.error());
   const fs::path& out = folder.value().path();
-  suite.value().again = [&](const std::string&, std::uint64_t) { return again(options, machine.value()); };
+  suite.value().again = [&](const std::string&, std::uint64_t) {
+    return again(options, machine.value());
+  };
 
   report::ReproReport result;
   result.id = repro.value().id;

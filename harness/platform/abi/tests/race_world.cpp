@@ -292,6 +292,8 @@ FoundRaces read_report(const fs::path& path) {
       found.whole = record["whole"].get<bool>();
     }
   }
+  // What ranks left behind is told in the order in which they happened to end.
+  std::sort(found.lines.begin(), found.lines.end());
   return found;
 }
 
