@@ -77,6 +77,7 @@ std::string again(const RunOptions& options, const Machine& machine, const std::
   if (!options.profile.empty()) text += option("--profile", options.profile);
   if (!unit.empty()) text += option("--filter", unit);
   if (!options.race_check) text += " --no-race-check";
+  if (!options.scenario.empty()) text += option("--scenario", options.scenario);
   return text + option("--seed", std::to_string(options.seed));
 }
 

@@ -95,6 +95,10 @@ void add_run(CLI::App& app, Verbs& verbs) {
       ->check(empty_problem);
   run_verb->add_option("--filter", verbs.run.filter, "cases, as a glob over names and requirements")
       ->check(empty_problem);
+  run_verb
+      ->add_option("--scenario", verbs.run.scenario,
+                   "what goes wrong while a case runs: a name of conformance/scenarios, or a file")
+      ->check(empty_problem);
   add_placement(*run_verb, verbs.run.placement);
   run_verb->add_flag("--allow-multicast", verbs.run.placement.allow_multicast,
                      "permit multicast on a real driver");

@@ -25,6 +25,7 @@ struct RunOptions {
   int ranks = 2;
   std::string profile;  // empty: the default of the machine
   std::string filter;
+  std::string scenario;  // name or file, for every case; empty: those of the profile
   std::uint64_t seed = 1;
   std::string seeds;       // "A..B": one run a seed; empty: only `seed`
   bool race_check = true;  // on the software platform

@@ -72,6 +72,13 @@ int run(const RunOptions& options) {
   if (!profile) return fail(judge::kExitUsage, profile.error());
   const auto scenarios = find_scenarios(profile.value(), machine.value(), at.value());
   if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
+  std::filesystem::path scenario;
+  if (!options.scenario.empty()) {
+    const auto found =
+        find_scenario(options.scenario, machine.value(), at.value(), request.value(), host);
+    if (!found) return fail(judge::kExitUsage, found.error());
+    scenario = found.value();
+  }
 
   const auto units = launch::list_units(request.value(), host);
   if (!units) return give_up("run", options.json, units.error());
@@ -85,6 +92,9 @@ int run(const RunOptions& options) {
   suite.units = select_units(units.value(), options.filter);
   suite.ids = ids_of(suite.units);
   suite.scenarios = scenarios.value();
+  if (!scenario.empty()) {
+    for (const launch::UnitName& unit : suite.units) suite.scenarios[unit.unit] = scenario;
+  }
   suite.again = [&](const std::string& unit, std::uint64_t seed) {
     RunOptions one = options;
     one.seed = seed;
