@@ -123,7 +123,10 @@ std::optional<Move> Quiescence::next(bool hold_waits) {
     noticed(deadline->client);
     return Move{Move::Kind::deadline, deadline->client, deadline->at};
   }
-  if (deadlocked_) return std::nullopt;
+  // Where only those are left that the scenario has stopped, nobody waits for anything.
+  const bool nobody_waits = std::all_of(clients_.begin(), clients_.end(),
+                                        [](const auto& entry) { return entry.second.stopped; });
+  if (deadlocked_ || nobody_waits) return std::nullopt;
   deadlocked_ = true;
   return Move{Move::Kind::deadlock, 0, 0};
 }

@@ -248,6 +248,12 @@ TEST_F(QuiescenceTest, WhoIsStoppedIsNotWaitedFor) {
   EXPECT_EQ(quiescence_.stuck(b_)->where, "stopped by the scenario");
 }
 
+TEST_F(QuiescenceTest, WhereOnlyTheStoppedAreLeftThereIsNoDeadlock) {
+  quiescence_.stopped(b_);
+  quiescence_.detach(a_);
+  EXPECT_FALSE(next());
+}
+
 TEST_F(QuiescenceTest, AMessageToOneThatIsStoppedKeepsNobody) {
   quiescence_.message_out(a_, 1);
   quiescence_.stopped(b_);
