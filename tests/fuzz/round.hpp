@@ -12,8 +12,8 @@ struct Options {
   double seconds = 0;      // 0: as many rounds as said
   std::size_t rounds = 0;  // 0: as long as said
   std::size_t steps = 400;
-  int processes = 0;     // 1 or 2; 0: both in turn
-  double patience = 60;  // of a call, before it counts as a hang
+  int processes = 0;      // 1 or 2; 0: both in turn
+  double patience = 300;  // of a call, before it counts as a hang
   int pretends = 0;
   std::string transcript;  // file; of a rank: with .RANK behind it
 };
