@@ -24,11 +24,8 @@ Result<std::map<std::string, fs::path>> find_scenarios(const CertificationProfil
   return files;
 }
 
-Result<fs::path> find_scenario(const std::string& name, const Machine& machine, const Locations& at,
+Result<fs::path> find_scenario(const std::string& name, const Locations& at,
                                const launch::UnitRequest& request, const launch::Variables& host) {
-  if (!machine.software) {
-    return Error{"--scenario " + name + ": a real machine knows no scenarios"};
-  }
   const auto file = find_named(name, at.scenarios(), "scenario");
   if (!file) return Error{file.error()};
   if (const Status read = launch::check_scenario(request, file.value(), host); !read) {

@@ -24,9 +24,9 @@ Result<std::map<std::string, std::filesystem::path>> find_scenarios(
     const CertificationProfile& profile, const Machine& machine, const Locations& at);
 
 // The file of the scenario that the user asks for, read once by the broker: what is wrong with it
-// is an Error that names file, line and column. Fails on a real machine, which has no broker.
-Result<std::filesystem::path> find_scenario(const std::string& name, const Machine& machine,
-                                            const Locations& at, const launch::UnitRequest& request,
+// is an Error that names file, line and column.
+Result<std::filesystem::path> find_scenario(const std::string& name, const Locations& at,
+                                            const launch::UnitRequest& request,
                                             const launch::Variables& host);
 
 // Fails where a scenario of the profile is for a case that there is not: it would have no effect,

@@ -54,6 +54,10 @@ int run(const RunOptions& options) {
   const launch::Variables host = launch::read_environment();
   const std::string platform =
       options.placement.platform.empty() ? kDefaultPlatform : options.placement.platform;
+  if (!options.scenario.empty() && platform == kSystem) {
+    return fail(judge::kExitUsage,
+                "--scenario " + options.scenario + ": a real machine knows no scenarios");
+  }
   const auto at = find_locations(platform != kSystem);
   if (!at) return give_up("run", options.json, at.error());
   const auto machine = find_machine(platform, at.value());
@@ -74,8 +78,7 @@ int run(const RunOptions& options) {
   if (!scenarios) return fail(judge::kExitUsage, scenarios.error());
   std::filesystem::path scenario;
   if (!options.scenario.empty()) {
-    const auto found =
-        find_scenario(options.scenario, machine.value(), at.value(), request.value(), host);
+    const auto found = find_scenario(options.scenario, at.value(), request.value(), host);
     if (!found) return fail(judge::kExitUsage, found.error());
     scenario = found.value();
   }
