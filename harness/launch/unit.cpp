@@ -211,10 +211,12 @@ class UnitRun {
         return;
       }
       look_for_victims();
-      // Who waits for ever for one that the scenario took away hangs, whatever the others do.
+      // Who waits for ever for one that the scenario took away hangs, whatever the others do. The
+      // broker may also have spoken of one that is about to see that the other is gone.
       if (!result_.victims.empty() && !broker_report().empty()) {
-        pump_until(Clock::now() + kSettle);
-        if (all_ended()) continue;
+        const auto until = Clock::now() + kRobbed * request_.patience.survivors;
+        while (!all_ended() && Clock::now() < until && !reaper_->lost()) pump(kTick);
+        if (all_ended() || reaper_->lost()) continue;
         hang_ = Hang{broker_report(), {}};
         reaper_->kill_all();
         return;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -25,6 +26,7 @@ class ScenarioUnit : public ::testing::TestWithParam<Launcher> {
   UnitResult run(const std::string& how) {
     UnitRequest request = request_for(scratch_, "Test." + how, GetParam());
     request.scenario = scratch_.path() / "s.toml";
+    request.patience.survivors = std::chrono::milliseconds(500);
     UnitResult result = run_unit(request, environment_for(scratch_));
     EXPECT_TRUE(std::filesystem::is_empty(scratch_.tmp())) << "the run directory is left";
     EXPECT_TRUE(living_descendants(getpid()).empty()) << "a process is left";
