@@ -16,8 +16,9 @@ namespace symm_mem {
 // hang).
 //
 // Opening does not wait for the other ranks; the first send to a rank waits, at most `startup` of
-// wall time, until that rank listens. A message that does not fit in the socket's buffer leaves
-// during later calls. The end of a process shows as `closed` at once, after its messages.
+// wall time, until that rank listens; it is `closed` at once where the rank is known to have ended.
+// A message that does not fit in the socket's buffer leaves during later calls. The end of a
+// process shows as `closed` at once, after its messages.
 Result<std::unique_ptr<Exchange>> open_unix_exchange(
     const std::string& directory, int rank, int size,
     std::chrono::nanoseconds startup = std::chrono::seconds(30));
