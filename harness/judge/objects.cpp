@@ -1,5 +1,6 @@
 #include "harness/judge/objects.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -51,12 +52,33 @@ void replay(const RankEvidence& rank, const Call& call, RankObjects& objects) {
     }
   } else if (call.name == "cuMemMap") {
     objects.by_number[args.mapping] = objects.mappings.size();
-    objects.mappings.push_back(
-        {args.mapping, args.handle, Provenance::unknown, false, group_at(rank, call.line), &call});
+    objects.mappings.push_back({.number = args.mapping,
+                                .handle = args.handle,
+                                .group = group_at(rank, call.line),
+                                .made = &call});
+  } else if (call.name == "cuMemUnmap") {
+    for (const std::int64_t number : args.mappings) {
+      const auto at = objects.by_number.find(number);
+      if (at != objects.by_number.end()) objects.mappings[at->second].unmapped = &call;
+    }
   } else if (starts_with(call.name, "cuMulticastAddDevice") ||
              starts_with(call.name, "cuMulticastBind") ||
              starts_with(call.name, "cuMulticastUnbind")) {
     objects.handles[args.handle].multicast = true;
+  }
+}
+
+// Precondition: all calls of the rank have been replayed.
+void find_undone(const RankEvidence& rank, RankObjects& objects) {
+  std::vector<std::size_t> ready;  // lines, ascending
+  for (const Mark& mark : rank.marks) {
+    if (mark.what == "phase" && mark.phase == "ready") ready.push_back(mark.line);
+  }
+  if (ready.empty()) return;
+  for (MappingFact& mapping : objects.mappings) {
+    if (mapping.unmapped == nullptr) continue;
+    const auto next = std::upper_bound(ready.begin(), ready.end(), mapping.made->line);
+    mapping.undone = next == ready.end() || *next > mapping.unmapped->line;
   }
 }
 
@@ -91,6 +113,7 @@ std::vector<RankObjects> read_objects(const evidence::EvidenceSet& set) {
         replay(set.ranks[i], call, all[i]);
       }
     }
+    find_undone(set.ranks[i], all[i]);
     for (const ExportFact& fact : all[i].exports) {
       if (!fact.token.empty() && all[i].handles[fact.handle].multicast) {
         multicast_tokens.insert(fact.token);

@@ -30,6 +30,10 @@ struct MappingFact {
   bool multicast = false;
   std::string group;  // of the last `group` mark before the call; empty without one
   const evidence::Call* made = nullptr;
+  const evidence::Call* unmapped = nullptr;
+  // Unmapped again before the rank came to a `ready` phase: of a try that failed and was undone,
+  // so that nobody ever used it. Never where the rank announces no such phase.
+  bool undone = false;
 };
 
 struct ExportFact {

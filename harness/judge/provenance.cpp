@@ -89,16 +89,20 @@ Verdict every_mapping_imported(const Context& context) {
   return verdict;
 }
 
-// The n-th multicast mapping of a group is the same block on every rank.
+// The n-th multicast mapping of a group is the same block on every rank. Those that were undone
+// before the rank was ready are no blocks: in a try that failed on one rank the others may have
+// mapped and that rank not.
 using BlockKey = std::pair<std::string, std::size_t>;
 
 Verdict same_on_all_ranks(const Context& context) {
   Verdict verdict = unknown_verdict("SM-PROV-2");
   std::map<BlockKey, std::map<int, Provenance>> blocks;
+  std::int64_t undone = 0;
   for (std::size_t i = 0; i < context.set.ranks.size(); ++i) {
     std::map<std::string, std::size_t> next;
     for (const MappingFact& mapping : context.objects[i].mappings) {
-      if (mapping.multicast) {
+      undone += mapping.multicast && mapping.undone ? 1 : 0;
+      if (mapping.multicast && !mapping.undone) {
         blocks[{mapping.group, next[mapping.group]++}][context.set.ranks[i].rank()] =
             mapping.provenance;
       }
@@ -145,6 +149,10 @@ Verdict same_on_all_ranks(const Context& context) {
     verdict.ranks = context.present_ranks();
     verdict.reason = "one provenance a block on all ranks of its group, in " +
                      count_text(static_cast<std::int64_t>(blocks.size()), "block");
+  }
+  if (undone > 0) {
+    verdict.reason += " (left out: " + count_text(undone, "mapping") +
+                      " of tries that were undone before the rank was ready)";
   }
   return verdict;
 }
