@@ -178,6 +178,9 @@ void BrokerState::advance() {
       case Move::Kind::deadline:
         notice(move->client, Notice::Kind::deadline, 0, move->at);
         break;
+      case Move::Kind::look:
+        notice(move->client, Notice::Kind::look_again, 0, 0);
+        break;
       case Move::Kind::open_hold:
         gates_.open_first();
         retry_parked();

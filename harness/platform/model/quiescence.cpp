@@ -1,6 +1,7 @@
 #include "harness/platform/model/quiescence.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace symmcts::platform {
 
@@ -24,6 +25,9 @@ bool Quiescence::acts(ClientId client) {
 void Quiescence::detach(ClientId client) {
   clients_.erase(client);
   somebody_left_ = true;
+  // One that is on its way into the exchange may find the closed connection there by itself, but
+  // the machine hears of that too late to keep the deadline from passing meanwhile.
+  for (auto& [id, other] : clients_) other.must_look = true;
 }
 
 void Quiescence::stopped(ClientId client) {
@@ -121,6 +125,9 @@ std::optional<Move> Quiescence::next(bool hold_waits) {
   if (hold_waits) return Move{Move::Kind::open_hold, 0, 0};
   if (const auto deadline = earliest_deadline()) {
     noticed(deadline->client);
+    if (std::exchange(clients_[deadline->client].must_look, false)) {
+      return Move{Move::Kind::look, deadline->client, deadline->at};
+    }
     return Move{Move::Kind::deadline, deadline->client, deadline->at};
   }
   // Where only those are left that the scenario has stopped, nobody waits for anything.
@@ -137,7 +144,10 @@ std::vector<ClientId> Quiescence::look_again() {
     if (!client.stopped && client.managed && client.is_stuck && client.stuck.in_exchange)
       out.push_back(id);
   }
-  for (const ClientId client : out) noticed(client);
+  for (const ClientId client : out) {
+    noticed(client);
+    clients_[client].must_look = false;
+  }
   looked_ = true;
   return out;
 }

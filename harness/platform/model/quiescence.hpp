@@ -19,6 +19,7 @@ struct Move {
     serve,      // the call of `client` that has waited since `at` takes its turn
     open_hold,  // a scenario hold opens: the caller knows which
     deadline,   // the exchange deadline of `client` passes, at `at`
+    look,       // before it may, `client` looks at its exchange again: somebody has left
     deadlock,   // nobody can ever move
   };
   Kind kind{};
@@ -73,9 +74,9 @@ class Quiescence {
   bool deterministic() const { return unmanaged_ == 0; }
   int unmanaged() const { return unmanaged_; }
 
-  // What happens now, if anything; the client of a grant or deadline then counts as running, and
-  // must be sent the notice, that of a serve must be answered or parked. `hold_waits`: a scenario
-  // hold keeps a client that is parked.
+  // What happens now, if anything; the client of a grant, deadline or look then counts as running,
+  // and must be sent the notice, that of a serve must be answered or parked. `hold_waits`: a
+  // scenario hold keeps a client that is parked.
   std::optional<Move> next(bool hold_waits);
   // Clients that wait in the exchange, and must look at it again because somebody has left: those
   // that left are seen to have closed their connections from this moment on. Each must be sent the
@@ -96,6 +97,7 @@ class Quiescence {
     bool unmanaged = false;
     bool is_stuck = false;
     bool stopped = false;
+    bool must_look = false;  // somebody has left since it last looked at its exchange
     Stuck stuck;
     std::uint64_t notices = 0;
     int parked = 0;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace symmcts::platform {
 namespace {
 
@@ -22,7 +24,8 @@ class QuiescenceTest : public ::testing::Test {
   }
   std::optional<Move> next(bool hold = false) {
     const auto move = quiescence_.next(hold);
-    if (move && (move->kind == Move::Kind::grant || move->kind == Move::Kind::deadline)) {
+    const auto noticed = {Move::Kind::grant, Move::Kind::deadline, Move::Kind::look};
+    if (move && std::find(noticed.begin(), noticed.end(), move->kind) != noticed.end()) {
       ++seen_[move->client];
     }
     return move;
@@ -230,6 +233,23 @@ TEST_F(QuiescenceTest, WhoWaitsInTheExchangeLooksAgainBeforeItsMessagesAreWritte
   exchanges(a_, kNever);
   EXPECT_TRUE(quiescence_.only_lost_messages());
   EXPECT_TRUE(quiescence_.all_have_looked());
+}
+
+// A rank that comes to wait in the exchange after another has died finds the closed connection
+// there: its deadline must not pass meanwhile.
+TEST_F(QuiescenceTest, WhoComesToWaitAfterSomebodyHasLeftLooksBeforeItsDeadlinePasses) {
+  quiescence_.detach(b_);
+  EXPECT_THAT(quiescence_.look_again(), ::testing::IsEmpty()) << "a does not wait yet";
+  stuck(a_, kNever, 700);
+  auto move = next();
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->kind, Move::Kind::look);
+  EXPECT_EQ(move->client, a_);
+  EXPECT_FALSE(next()) << "a looks";
+  stuck(a_, kNever, 700);
+  move = next();
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->kind, Move::Kind::deadline);
 }
 
 // A rank that the scenario has stopped keeps nobody from moving, whatever its process still says.
