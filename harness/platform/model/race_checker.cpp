@@ -43,7 +43,9 @@ void RaceChecker::add(ClientId client, Record record) {
   if (host != nullptr) {
     process.hosts.push_back(std::move(std::get<RaceHost>(record)));
   } else {
-    process.ops.push_back(std::move(std::get<RaceOp>(record)));
+    auto& op = std::get<RaceOp>(record);
+    ++process.seen_by_waiting[op.seen];
+    process.ops.push_back(std::move(op));
   }
 }
 
@@ -101,6 +103,8 @@ void RaceChecker::run() {
           take_host(head.client, process);
         }
         take(head.client, process, next);
+        const auto seen = process.seen_by_waiting.find(next.seen);
+        if (--seen->second == 0) process.seen_by_waiting.erase(seen);
       }
     }
     push(heads, head.client, process, head.host);
@@ -283,7 +287,12 @@ void RaceChecker::take(ClientId client, Process& process, const RaceHost& host) 
       break;
   }
   process.host.push_back(std::move(clock));
-  while (process.host.size() > 1 && process.first_seen < host.oldest) {
+  // Work that was done early by the wall clock may end late by virtual time: it waits here.
+  std::uint64_t oldest = host.oldest;
+  if (!process.seen_by_waiting.empty()) {
+    oldest = std::min(oldest, process.seen_by_waiting.begin()->first);
+  }
+  while (process.host.size() > 1 && process.first_seen < oldest) {
     process.host.pop_front();
     ++process.first_seen;
   }

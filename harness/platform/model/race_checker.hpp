@@ -65,6 +65,7 @@ class RaceChecker {
     std::deque<RaceOp> ops;
     std::deque<RaceHost> hosts;
     std::uint64_t ops_taken = 0, hosts_taken = 0;
+    std::map<std::uint64_t, std::size_t> seen_by_waiting;  // of `ops`: how often each `seen`
     bool stopped = false, gone = false;
     std::map<std::uint32_t, Line> lines;                  // by stream
     std::vector<Line> free_lines;                         // of streams that were destroyed

@@ -42,11 +42,12 @@ class Story {
     return op.id;
   }
   void host(ClientId client, RaceHost::Kind kind, Ns at, std::vector<std::uint64_t> ids,
-            int to = -1) {
+            int to = -1, std::uint64_t oldest = 0) {
     RaceHost record;
     record.kind = kind;
     record.at = {at, wall(at)};
     record.to = to;
+    record.oldest = oldest;
     record.ids = std::move(ids);
     ++host_[client];
     checker.add(client, record);
@@ -171,6 +172,18 @@ TEST(RaceChecker, TheHostSeesAWaitAtItsEnd) {
   story.host(1, RaceHost::Kind::joined, 150, {wait});
   story.access({1, 2, 151, 170, {}}, true, 0, 8);
   EXPECT_EQ(story.found(), "");
+}
+
+// How far a process has come by the wall clock when its host makes a record is the load's doing:
+// work that was done by then, and ends later by virtual time, knows no more for it.
+TEST(RaceChecker, WorkThatWasDoneEarlyKnowsNoMoreThanWhenItWasSubmitted) {
+  for (const std::uint64_t oldest : {0, 1}) {
+    Story story;
+    const auto copy = story.access({0, 1, 0, 10, {}}, true, 0, 8);
+    story.access({0, 2, 5, 200, {}}, true, 0, 8);
+    story.host(0, RaceHost::Kind::joined, 100, {copy}, -1, oldest);
+    EXPECT_EQ(story.found(), "c") << oldest;
+  }
 }
 
 // A host goes on while its stream waits for a word; what the stream then does is earlier in virtual
