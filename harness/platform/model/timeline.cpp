@@ -17,9 +17,10 @@ std::uint64_t scale_up(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return static_cast<std::uint64_t>((Wide{a} * b + c - 1) / c);
 }
 
-// What a seed may hold up work by: less than the 10 us from which the judge takes a copy to have
-// been kept waiting by another.
-constexpr Ns kMostDelay = 8'000;
+// What a seed may hold up work by. Several such delays add up on the way to a copy (its barrier's
+// writes, the copy before it), and their sum must stay well below the 10 us from which the judge
+// takes a copy to have been kept waiting by another.
+constexpr Ns kMostDelay = 2'000;
 
 // splitmix64
 std::uint64_t mixed(std::uint64_t value) {
@@ -28,6 +29,8 @@ std::uint64_t mixed(std::uint64_t value) {
   value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
   return value ^ (value >> 31);
 }
+
+constexpr std::size_t kMostGone = 4096;
 
 // Half of all work begins at once. Edges and waits take no time of their own.
 Ns delay_of(const Op& op, std::uint64_t seed) {
@@ -49,14 +52,20 @@ void Timeline::add_stream(std::uint32_t stream, int device, bool legacy, bool no
   streams_[stream] = Stream{device, legacy, non_blocking, false, nullptr};
 }
 
-void Timeline::remove_stream(std::uint32_t stream) {
+void Timeline::remove_stream(std::uint32_t stream, Ns now) {
   // Work that is still enqueued runs, and whoever waits for the device waits for it too
-  // (cuda.h:cuStreamDestroy): the stream goes when its last operation is done.
+  // (cuda.h:cuStreamDestroy): the stream goes when its last operation is done. By the host's time:
+  // how far the device has come by the wall clock is the load's doing.
   streams_.at(stream).removed = true;
-  std::erase_if(streams_, [](const auto& entry) {
+  std::erase_if(streams_, [&](const auto& entry) {
     const Stream& each = entry.second;
-    return each.removed && (each.last == nullptr || each.last->done);
+    if (!each.removed) return false;
+    if (each.last == nullptr) return true;
+    if (!each.last->done || each.last->end >= now) return false;
+    gone_.push_back(each);
+    return true;
   });
+  while (gone_.size() > kMostGone) gone_.pop_front();
 }
 
 void Timeline::depend(const OpPtr& op, const OpPtr& on) {
@@ -84,6 +93,9 @@ OpPtr Timeline::add(std::uint32_t stream, Ns submitted, OpKind kind) {
     for (const auto& [id, other] : streams_) {
       if (id == stream || other.device != own.device || other.non_blocking) continue;
       if (own.legacy || other.legacy) depend(op, other.last);
+    }
+    for (const Stream& other : gone_) {
+      if (own.legacy && other.device == own.device && !other.non_blocking) depend(op, other.last);
     }
   }
   own.last = op;
@@ -139,8 +151,13 @@ OpPtr Timeline::last(std::uint32_t stream) const {
   return found == streams_.end() ? nullptr : found->second.last;
 }
 
-std::vector<OpPtr> Timeline::last_of_device(int device) const {
+std::vector<OpPtr> Timeline::last_of_device(int device) {
   std::vector<OpPtr> ops;
+  std::erase_if(gone_, [&](const Stream& stream) {
+    if (stream.device != device) return false;
+    ops.push_back(stream.last);
+    return true;
+  });
   for (const auto& [id, stream] : streams_) {
     if (stream.device == device && stream.last != nullptr) ops.push_back(stream.last);
   }

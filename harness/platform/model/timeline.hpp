@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,8 +46,8 @@ class Timeline {
   // `legacy`: the default stream of `device`, which orders itself against every stream of the
   // device that is not `non_blocking` (CUDA's legacy default stream). At most one a device.
   void add_stream(std::uint32_t stream, int device, bool legacy, bool non_blocking);
-  // Work that is still queued runs on.
-  void remove_stream(std::uint32_t stream);
+  // Work that is still queued runs on. `now`: the host's time.
+  void remove_stream(std::uint32_t stream, Ns now);
 
   // Adds an operation behind all earlier ones of its stream. `submitted` is host time. The stream
   // must have been added. Deterministic: ids count up from 1 in call order, and break every tie.
@@ -59,8 +60,9 @@ class Timeline {
 
   // The last operation of a stream; null if it never had one.
   OpPtr last(std::uint32_t stream) const;
-  // The last operations of all streams of a device that have any.
-  std::vector<OpPtr> last_of_device(int device) const;
+  // The last operations of all streams of a device that have any, of streams that have been removed
+  // since the last call too. The caller waits for them all.
+  std::vector<OpPtr> last_of_device(int device);
 
   // When something happens next; kNever if nothing will without a call of this class.
   Ns next() const { return queue_.empty() ? kNever : std::get<0>(*queue_.begin()); }
@@ -111,6 +113,9 @@ class Timeline {
   const std::uint64_t seed_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint32_t, Stream> streams_;
+  // Removed, and all their work done: whoever waits for the device, or for all of its blocking
+  // streams, has seen that work done. The youngest, so that a program that never does stays small.
+  std::deque<Stream> gone_;
   std::map<std::uint64_t, OpPtr> open_;  // operations that have an entry in the queue
   std::map<std::pair<int, std::string>, std::size_t> engine_index_;
   std::vector<std::unique_ptr<Engine>> engines_;

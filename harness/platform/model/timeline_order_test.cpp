@@ -50,6 +50,26 @@ TEST(Order, LegacyStreamWaitsForBlockingStreamsAndTheyForIt) {
   EXPECT_EQ(elsewhere->start, 0u);
 }
 
+// cuda.h:cuStreamDestroy, cuCtxSynchronize: the work of a stream that is gone is work of the
+// device, and of the blocking streams that the legacy one waits for, whether or not it was done by
+// then.
+TEST(Order, WorkOfStreamsThatAreGoneIsStillWaitedFor) {
+  for (const bool done : {true, false}) {
+    Runner r(load("hgx-h200"), 1);
+    r.timeline.add_stream(7, 0, true, false);
+    r.timeline.add_stream(20, 0, false, false);
+    r.timeline.add_stream(21, 0, false, false);
+    const OpPtr copy = r.timeline.copy(20, 0, CopyClass::htod, kMiB);
+    if (done) r.run();
+    r.timeline.remove_stream(20, done ? copy->end + 1 : 1);
+    r.timeline.remove_stream(21, done ? copy->end + 2 : 2);  // what is over goes when another does
+    r.run();
+    const OpPtr legacy = r.timeline.copy(7, 2 * copy->end, CopyClass::dtoh, kMiB);
+    EXPECT_THAT(legacy->after, ::testing::Contains(copy->id)) << done;
+    EXPECT_THAT(r.timeline.last_of_device(0), ::testing::Contains(copy)) << done;
+  }
+}
+
 TEST(Words, WriteLandsAfterItsTime) {
   Profile p = load("hgx-h200");
   const Ns cost = p.word_write_ns.value;

@@ -49,7 +49,7 @@ Code ProcessStreams::destroy(StreamId stream) {
   std::lock_guard lock(mutex_);
   if (streams_.erase(stream) == 0) return Code::invalid_handle;
   std::erase_if(default_streams_, [&](const auto& entry) { return entry.second == stream; });
-  executor_.with([&](Timeline& timeline) { timeline.remove_stream(stream); });
+  executor_.with([&](Timeline& timeline) { timeline.remove_stream(stream, executor_.now()); });
   executor_.stream_ended(stream);
   return Code::success;
 }
