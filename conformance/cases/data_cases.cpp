@@ -126,10 +126,25 @@ void multicast_write_reaches_every_replica(Bench& bench) {
 }
 
 // Sizes at which a copy takes less, about as much, and more than the signals around it.
-constexpr std::array<std::size_t, 4> kParts = {64, 4096, std::size_t{64} << 10,
-                                               std::size_t{1} << 20};
+constexpr std::array<std::size_t, 5> kParts = {64, 4096, std::size_t{64} << 10,
+                                               std::size_t{1} << 20, std::size_t{8} << 20};
 constexpr int kRounds = 6;
-constexpr std::size_t kMostGathered = std::size_t{8} << 20;  // of all ranks
+constexpr std::size_t kMostGathered = std::size_t{32} << 20;  // of all ranks
+// Of what the next rank contributes, the end is read first, because a read as long as the write
+// would end behind it in any case.
+constexpr std::size_t kTail = 64;
+
+std::string differing(const Bench& bench, const Content& expected, const Content& actual,
+                      int writer, int round, std::size_t bytes) {
+  const auto differs = first_difference(expected, actual);
+  if (!differs) return "";
+  // A tail ends where its part does.
+  const std::size_t at = bytes - expected.size() + *differs;
+  return "all-gather " + std::to_string(round + 1) + " of " + std::to_string(bytes) +
+         " bytes a rank: rank " + std::to_string(bench.rank()) + " read byte " +
+         std::to_string(at) + " of rank " + std::to_string(writer) + " as " +
+         std::to_string(actual[*differs]) + " instead of " + std::to_string(expected[*differs]);
+}
 
 // All-gathers without a pause, each read on the same stream: nothing but what the implementation
 // enqueues keeps a read from coming before the bytes, or the next write before the read.
@@ -137,10 +152,11 @@ bool gather_and_read(Bench& bench, std::unique_ptr<Block>& block, std::size_t by
   const std::size_t all = bytes * static_cast<std::size_t>(bench.size());
   Stream stream;
   DeviceBuffer source;
-  PinnedBuffer seen;
+  PinnedBuffer seen, tails;
   std::string failure = stream.make();
   if (failure.empty()) failure = source.make(bytes * kRounds);
   if (failure.empty()) failure = seen.make(all * kRounds);
+  if (failure.empty()) failure = tails.make(kTail * kRounds);
   Content content;
   for (int round = 0; round < kRounds; ++round) {
     const Content part = pattern(bench.settings().seed, bench.rank(), round, bytes);
@@ -151,9 +167,16 @@ bool gather_and_read(Bench& bench, std::unique_ptr<Block>& block, std::size_t by
 
   Outcome outcome;
   auto* const read = static_cast<unsigned char*>(seen.get());
+  auto* const ends = static_cast<unsigned char*>(tails.get());
+  const int next = (bench.rank() + 1) % bench.size();
+  const std::size_t tail = bytes * static_cast<std::size_t>(next) + bytes - kTail;
   for (std::size_t round = 0; round < kRounds && failure.empty() && outcome.ok; ++round) {
     outcome = block->all_gather(source.get() + bytes * round, bytes, true, stream.get());
     if (!outcome.ok) break;
+    failure = failure_of(
+        cuMemcpyDtoHAsync(ends + kTail * round, block->local() + tail, kTail, stream.get()),
+        "cuMemcpyDtoHAsync");
+    if (!failure.empty()) break;
     failure = failure_of(cuMemcpyDtoHAsync(read + all * round, block->local(), all, stream.get()),
                          "cuMemcpyDtoHAsync");
   }
@@ -162,6 +185,7 @@ bool gather_and_read(Bench& bench, std::unique_ptr<Block>& block, std::size_t by
     stream.abandon();
     source.abandon();
     seen.abandon();
+    tails.abandon();
     bench.abandon(std::move(block));
     return false;
   }
@@ -171,18 +195,15 @@ bool gather_and_read(Bench& bench, std::unique_ptr<Block>& block, std::size_t by
 
   std::string wrong;
   for (int round = 0; round < kRounds && wrong.empty(); ++round) {
+    const Content last = pattern(bench.settings().seed, next, round, bytes);
+    const auto* const end = ends + kTail * static_cast<std::size_t>(round);
+    wrong = differing(bench, Content(last.end() - kTail, last.end()), Content(end, end + kTail),
+                      next, round, bytes);
     for (int writer = 0; writer < bench.size() && wrong.empty(); ++writer) {
-      const Content expected = pattern(bench.settings().seed, writer, round, bytes);
       const std::size_t at =
           all * static_cast<std::size_t>(round) + bytes * static_cast<std::size_t>(writer);
-      const Content actual(read + at, read + at + bytes);
-      if (const auto differs = first_difference(expected, actual)) {
-        wrong = "all-gather " + std::to_string(round + 1) + " of " + std::to_string(bytes) +
-                " bytes a rank: rank " + std::to_string(bench.rank()) + " read byte " +
-                std::to_string(*differs) + " of rank " + std::to_string(writer) + " as " +
-                std::to_string(actual[*differs]) + " instead of " +
-                std::to_string(expected[*differs]);
-      }
+      wrong = differing(bench, pattern(bench.settings().seed, writer, round, bytes),
+                        Content(read + at, read + at + bytes), writer, round, bytes);
     }
   }
   return bench.check({"SM-DATA-3"}, wrong,
