@@ -14,7 +14,7 @@ inline constexpr std::string_view kPhases[] = {
     "construct", "open", "make-block", "ready", "teardown", "close",
     // of the reference
     "allocate", "layout", "export", "import", "map-peers", "create-multicast", "share-multicast",
-    "import-multicast", "add-device", "bind", "map", "release-create", "use"};
+    "import-multicast", "add-device", "bind", "map", "release-create", "probe", "retry", "use"};
 
 constexpr bool is_phase(std::string_view name) {
   return std::any_of(std::begin(kPhases), std::end(kPhases),

@@ -108,13 +108,13 @@ class Lost(Scenario):
         return run
 
     def test_a_killed_rank(self):
-        for ranks in (2, 4):
-            run = self.lost("peer-killed-at-bind", ranks=ranks)
+        for platform, ranks in (("gb200-nvl2", 2), ("hgx-h200", 4)):
+            run = self.lost("peer-killed-at-bind", "--platform", platform, ranks=ranks)
             self.assertIn("rank 1: is killed as it begins phase bind", "\n".join(run.json["notes"]))
 
     def test_a_stopped_rank(self):
-        for ranks in (2, 4):
-            run = self.lost("peer-stopped-at-bind", ranks=ranks)
+        for platform, ranks in (("gb200-nvl2", 2), ("hgx-h200", 4)):
+            run = self.lost("peer-stopped-at-bind", "--platform", platform, ranks=ranks)
             for log in self.machine_logs().values():
                 self.assertIn("rank 1 did not answer in time", log[-1]["text"])
                 for rank in set(range(ranks)) - {1}:

@@ -19,9 +19,10 @@ class Machine {
  public:
   Machine(const TempFolder& folder, int clients, const std::string& scenario = {})
       : socket_(folder.file("machine")), report_(folder.file("report")) {
-    std::vector<std::string> words{SYMMCTS_BROKER_PROGRAM, "--socket", socket_, "--profile",
-                                   profile_path(),         "--report", report_, "--expect-clients",
-                                   std::to_string(clients)};
+    std::vector<std::string> words{
+        SYMMCTS_BROKER_PROGRAM,  "--socket",       socket_, "--profile",
+        profile_path(),          "--report",       report_, "--expect-clients",
+        std::to_string(clients), "--no-race-check"};
     if (!scenario.empty()) {
       words.insert(words.end(), {"--scenario", folder.write("scenario.toml", scenario)});
     }
