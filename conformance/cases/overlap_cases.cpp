@@ -20,6 +20,10 @@ enum class Transfer { upload, download };
 constexpr std::size_t kTransferFactor = 2;
 constexpr std::size_t kTransferMinimum = std::size_t{8} << 20;
 
+// Submitting a barrier takes the host a call for each rank: so many transfers in a row are at work
+// meanwhile.
+constexpr int kRanksPerTransfer = 6;
+
 struct Resources {
   Stream gathers, transfers;
   DeviceBuffer source;  // what this rank contributes: one part an operation
@@ -93,12 +97,15 @@ void gather_beside(Bench& bench, Transfer direction, const char* label) {
   Resources own;
   const std::size_t transfer_bytes = std::max(kTransferFactor * bytes, kTransferMinimum);
   if (!bench.need(own.make(content, transfer_bytes))) return;
+  const int transfers = std::max(1, bench.size() / kRanksPerTransfer);
 
   bench.marks().measure_begin(label);
   Outcome outcome;
   std::string failure;
   for (int operation = 0; operation < operations && failure.empty() && outcome.ok; ++operation) {
-    failure = own.transfer(direction, transfer_bytes);
+    for (int n = 0; n < transfers && failure.empty(); ++n) {
+      failure = own.transfer(direction, transfer_bytes);
+    }
     const CUdeviceptr part = own.source.get() + bytes * static_cast<std::size_t>(operation);
     if (failure.empty()) outcome = block->all_gather(part, bytes, true, own.gathers.get());
   }
