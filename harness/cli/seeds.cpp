@@ -1,7 +1,9 @@
 #include "harness/cli/seeds.hpp"
 
-#include <charconv>
+#include <limits>
 #include <string_view>
+
+#include "harness/support/whole_number.hpp"
 
 namespace symmcts::cli {
 namespace {
@@ -9,9 +11,8 @@ namespace {
 constexpr std::uint64_t kMostSeeds = 100'000;
 
 bool read_number(std::string_view text, std::uint64_t& out) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc() && stop == end;
+  constexpr std::uint64_t kLeast = 0, kMost = std::numeric_limits<std::uint64_t>::max();
+  return bool(read_whole_number("seed", text, kLeast, kMost, out));
 }
 
 }  // namespace

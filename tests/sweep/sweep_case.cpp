@@ -1,10 +1,12 @@
 #include "sweep_case.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
+
+#include "harness/support/whole_number.hpp"
 
 namespace symmcts::sweep {
 namespace {
@@ -31,8 +33,8 @@ bool needs_no_machine(const std::string& name) {
 }
 
 bool number_of(const std::string& text, int& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size();
+  using Limits = std::numeric_limits<int>;
+  return bool(read_whole_number("number", text, Limits::min(), Limits::max(), out));
 }
 
 }  // namespace
