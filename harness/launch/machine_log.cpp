@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/launch/broker_report.hpp"
 #include "harness/support/seal.hpp"
 
 namespace symmcts::launch {
@@ -99,18 +100,16 @@ bool is_hang(const std::string& line) { return says_hang(json::parse(line, nullp
 
 std::vector<std::string> other_lines(const std::filesystem::path& report) {
   std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::string>> found;
-  std::ifstream in(report);
-  for (std::string line; std::getline(in, line) && !in.eof();) {
-    const json record = json::parse(line, nullptr, false);
-    if (!record.is_object() || says_hang(record)) continue;
-    if (record.contains("type") && record["type"] == "plan") continue;
+  each_record(report, [&](const std::string& line, const json& record) {
+    if (says_hang(record)) return;
+    if (record.contains("type") && record["type"] == "plan") return;
     const auto number = [&](const char* key) {
       return record.contains(key) && record[key].is_number_integer()
                  ? record[key].get<std::int64_t>()
                  : std::int64_t{-1};
     };
     found.push_back({{number("t"), number("rank")}, line});
-  }
+  });
   std::sort(found.begin(), found.end());
   std::vector<std::string> out;
   for (auto& [key, line] : found) out.push_back(std::move(line));

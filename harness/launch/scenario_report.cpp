@@ -1,9 +1,8 @@
 #include "harness/launch/scenario_report.hpp"
 
-#include <fstream>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "harness/launch/broker_report.hpp"
 
 namespace symmcts::launch {
 namespace {
@@ -15,21 +14,11 @@ std::string text_of(const json& object, const char* key) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-// Whole lines only: the broker may be writing one.
-void each_record(const std::filesystem::path& report,
-                 const std::function<void(const json&)>& each) {
-  std::ifstream in(report);
-  for (std::string line; std::getline(in, line) && !in.eof();) {
-    const json record = json::parse(line, nullptr, false);
-    if (record.is_object()) each(record);
-  }
-}
-
 }  // namespace
 
 std::vector<Victim> read_victims(const std::filesystem::path& report) {
   std::vector<Victim> victims;
-  each_record(report, [&](const json& record) {
+  each_record(report, [&](const std::string&, const json& record) {
     const std::string kind = text_of(record, "kind");
     if (text_of(record, "type") != "fault" || (kind != "kill" && kind != "stop")) return;
     const auto rank = record.find("rank");
@@ -42,7 +31,7 @@ std::vector<Victim> read_victims(const std::filesystem::path& report) {
 std::vector<std::string> faults_that_never_were(const std::filesystem::path& report) {
   std::vector<json> planned;
   std::set<std::string> came;
-  each_record(report, [&](const json& record) {
+  each_record(report, [&](const std::string&, const json& record) {
     if (text_of(record, "type") == "fault") came.insert(text_of(record, "entry"));
     if (text_of(record, "type") != "plan") return;
     const auto faults = record.find("faults");
