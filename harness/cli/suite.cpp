@@ -26,11 +26,15 @@ judge::Judgement unreadable(const std::vector<std::string>& ids, const std::stri
   return judgement;
 }
 
+// What people are told of a case that runs once a seed.
+std::string name_of(const Suite& suite, const std::string& unit, std::uint64_t seed) {
+  return suite.seeds ? unit + " with seed " + std::to_string(seed) : unit;
+}
+
 judge::UnitJudgement judge_unit(const Suite& suite, const launch::UnitRequest& request,
                                 const launch::UnitResult& result) {
   judge::UnitJudgement out;
-  out.unit = result.unit;
-  if (suite.seeds) out.unit += " with seed " + std::to_string(request.seed);
+  out.unit = name_of(suite, result.unit, request.seed);
   out.ids = result.ids;
   judge::JudgeOptions options;
   options.ids = suite.ids;
@@ -78,12 +82,10 @@ SuiteResult run_suite(const Suite& suite, const launch::Variables& host) {
       request.seed = seeds.first + i;
       request.unit = unit.unit;
       request.ids = unit.ids;
-      std::string name = unit.unit;
-      if (suite.seeds) {
-        request.out /= folder_of_seed(request.seed);
-        name += " with seed " + std::to_string(request.seed);
+      if (suite.seeds) request.out /= folder_of_seed(request.seed);
+      if (suite.progress) {
+        suite.progress(result.units.size(), name_of(suite, unit.unit, request.seed));
       }
-      if (suite.progress) suite.progress(result.units.size(), name);
       const auto scenario = suite.scenarios.find(unit.unit);
       if (scenario != suite.scenarios.end()) request.scenario = scenario->second;
       result.units.push_back(launch::run_unit(request, host));

@@ -39,8 +39,7 @@ bool is_follower(const std::vector<Fault>& faults, int rank) {
 // The first rank that its implementation ended is blamed. What ended the others after it is told,
 // for many an implementation ends its rank when it loses another; those that just could not go on
 // are not even that.
-bool classify_faults(const RunDirectory& directory, UnitResult& result) {
-  const std::vector<Fault> faults = read_faults(directory, result);
+bool classify_faults(const std::vector<Fault>& faults, UnitResult& result) {
   std::string crashes;
   std::vector<int> blamed;
   const Fault* refusal = nullptr;
@@ -83,22 +82,20 @@ bool classify_faults(const RunDirectory& directory, UnitResult& result) {
 }
 
 // Whether all that is left to explain are ranks that could not go on without a victim.
-bool lost_to_victims(const RunDirectory& directory, const UnitResult& result) {
-  const std::vector<Fault> faults = read_faults(directory, result);
+bool lost_to_victims(const std::vector<Fault>& faults, const UnitResult& result) {
   return std::all_of(faults.begin(), faults.end(), [&](const Fault& fault) {
     return fault.whose == Fault::Whose::other_rank && is_victim(result, fault.lost);
   });
 }
 
 // A unit whose scenario took ranks away, and whose others neither hung nor crashed over it.
-void set_lost(const RunDirectory& directory, UnitResult& result) {
+void set_lost(std::vector<Fault> followers, UnitResult& result) {
   result.end = End::lost;
   result.text.clear();
   for (const Victim& victim : result.victims) {
     result.text += (result.text.empty() ? "by the scenario " : "; ") + victim.text;
   }
   // By rank: which of them was the first to notice differs from run to run.
-  std::vector<Fault> followers = read_faults(directory, result);
   std::sort(followers.begin(), followers.end(),
             [](const Fault& a, const Fault& b) { return a.rank < b.rank; });
   for (const Fault& fault : followers) result.text += "; " + fault.text;
@@ -167,10 +164,11 @@ void classify(const Seen& seen, const RunDirectory& directory, UnitResult& resul
     result.stop = launcher->exit.value == SIGKILL;
     return;
   }
-  if (!result.victims.empty() && lost_to_victims(directory, result)) {
-    return set_lost(directory, result);
+  std::vector<Fault> faults = read_faults(directory, result);
+  if (!result.victims.empty() && lost_to_victims(faults, result)) {
+    return set_lost(std::move(faults), result);
   }
-  if (classify_faults(directory, result)) return;
+  if (classify_faults(faults, result)) return;
   if (seen.vanished >= 0) {
     set_crash("rank " + std::to_string(seen.vanished) + " died" + in_phase(result, seen.vanished) +
                   " and mpirun did not notice",
